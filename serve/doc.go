@@ -22,6 +22,12 @@
 //	GET /v1/search?q=WORDS    the answer to one query, a JSON object
 //	POST /v1/search           a batch: one JSON line per query in, one per answer out
 //	GET /v1/documents/ID      a document with its stored text and fields
+//	POST /v1/documents        add documents, one JSON object per line, or replace those with the
+//	                          same IDs
+//	DELETE /v1/documents/ID   delete a document; DELETE /v1/documents?q=WORDS all that match
+//	POST /v1/commit           make changes durable and visible; POST /v1/merge and /v1/compact merge
+//	                          segments, as jobs
+//	PUT /v1/indexes/NAME      make an empty index; DELETE deletes one
 //	GET /v1/words?prefix=P    frequent words that begin with P
 //	GET /v1/words/WORD        how often a word occurs; below it /company (the words it co-occurs
 //	                          with), /dispersion, /similar (words used in similar contexts) and
@@ -32,8 +38,8 @@
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to which word?
 //	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients,
 //	                          /local, /summary, /curve, /co-occurrence, /enrichment
-//	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result, DELETE
-//	                          to cancel, GET /v1/jobs/ID/events to follow it
+//	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result of this
+//	                          or another job, DELETE to cancel, GET /v1/jobs/ID/events to follow it
 //	GET /v1/status            the state of the server; shorter: /v1/health, /v1/ready, /v1/version
 //	GET /metrics              counters for Prometheus
 //
@@ -84,18 +90,34 @@
 // order, one line each (NDJSON). They share the cores or the device, so their answers have no
 // micros.
 //
+// # Changes
+//
+// If Options.Writable is set, clients change the indexes that the server has opened itself. The
+// parameter refresh says when a change is answered:
+//
+//	false  once it is in memory, the default: status 202, "durable":false
+//	true   after a commit that it causes: status 200, "durable":true
+//	wait   after the next commit, which comes within Options.CommitEvery
+//
+// A commit writes all changes to disk and makes the server answer from them: what is durable is
+// visible. No crash loses what was answered with "durable":true. Lines that are no document are
+// reported with their numbers, and the others are added. If a client leaves in the middle, the
+// lines that have arrived stay. With job=true documents are received first and added as a job.
+//
 // # Errors
 //
 // An error is {"error":"..."} with one of these statuses:
 //
 //	400  the request is invalid
 //	401  the token is missing or wrong
-//	403  the request comes from a page of another origin
+//	403  the request comes from a page of another origin, the token may only read, or the server
+//	     changes nothing
 //	404  no such path, index, document, word, matrix, place or job
 //	405  the method is not allowed
-//	413  the body is larger than 1 MB
+//	409  another process changes the index, or there is one of that name
+//	413  the body is larger than 1 MB, or the documents of a job than 1 GB
 //	421  the Host header names another host
-//	429  the server is busy, or the client has too many requests waiting
+//	429  the server is busy, or the client has too many requests waiting or has used its quota
 //	500  the search failed
 //	503  the request took too long, the index cannot be read, or the server is stopping
 //
@@ -115,7 +137,8 @@
 //
 // The Host header must be an IP address, localhost or one of Options.Hosts, and pages of other
 // origins are refused unless Options.Origins lists them. Options.Token is a password for clients,
-// and Options.TLSCert enables HTTPS.
+// Options.Tokens are several, of which some may only read, and Options.TLSCert enables HTTPS.
+// Limits.Requests and Limits.Written are quotas of each client, by token or else by address.
 //
 // # Shards
 //

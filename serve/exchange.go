@@ -3,8 +3,10 @@ package serve
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"math"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -30,11 +32,13 @@ type exchange struct {
 	ix     *served     // the index of the request; nil if it is about none
 	g      *generation // its generation, held until the answer is sent
 	client netip.Addr
-	id     string        // of the request, for the log and the answer
-	verb   string        // name of the route in metrics
-	path   string        // path of the route, empty if there is none
-	trace  *trace        // nil if the request is not traced
-	waited time.Duration // time spent waiting for slots
+	token  Token             // of the client; zero if it sent none
+	hash   [sha256.Size]byte // of the token
+	id     string            // of the request, for the log and the answer
+	verb   string            // name of the route in metrics
+	path   string            // path of the route, empty if there is none
+	trace  *trace            // nil if the request is not traced
+	waited time.Duration     // time spent waiting for slots
 
 	missing atomic.Int64 // number of shards that answers do not cover
 	changed atomic.Bool  // a shard serves another index than the root
@@ -99,8 +103,14 @@ func failureOf(err error) failure { return failure{option.Parameters(err.Error()
 // statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	switch {
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), isA[*overQuota](err):
 		return http.StatusTooManyRequests
+	case isA[*http.MaxBytesError](err):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errHeld), errors.Is(err, errNoDir):
+		return http.StatusConflict
+	case errors.Is(err, errDropped):
+		return http.StatusNotFound
 	case errors.Is(err, context.Canceled): // if the client is still there, the server is stopping
 		return http.StatusServiceUnavailable
 	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard), errors.As(err, new(*api.Error)):
@@ -110,6 +120,12 @@ func statusOf(err error) int {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
+}
+
+// isA reports whether an error is, or wraps, one of a type.
+func isA[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // failed answers a request whose processing failed.
@@ -149,7 +165,11 @@ func (x *exchange) note(status int, err error) {
 // requests.
 func (x *exchange) refuse(status int, err error) {
 	if status == http.StatusTooManyRequests {
-		x.w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Second, x.o.Limits.Wait).Seconds())))
+		wait := max(time.Second, x.o.Limits.Wait)
+		if over, ok := errors.AsType[*overQuota](err); ok {
+			wait = over.wait
+		}
+		x.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
 	wait, sent := x.gate.penalty(x.client)
 	defer sent()

@@ -22,13 +22,18 @@ type served struct {
 	current   atomic.Pointer[generation]
 	reloading sync.Mutex // held while current is replaced
 
+	writer *writer // nil if the server may not change the index
+
 	looking sync.Mutex  // held while the folder is looked at
 	was     os.FileInfo // of the folder that current was opened from
 	said    string      // the last error of looking
 }
 
-func newServed(name, dir string, g *generation) *served {
+func (v *Server) newServed(name, dir string, g *generation) *served {
 	ix := &served{name: name, dir: dir}
+	if v.o.Writable {
+		ix.writer = newWriter(v, ix)
+	}
 	ix.current.Store(g)
 	return ix
 }
@@ -105,7 +110,7 @@ func (v *Server) Open(ctx context.Context, name, dir string) error {
 	if err != nil {
 		return err
 	}
-	ix := newServed(name, dir, newGeneration(1, s, true))
+	ix := v.newServed(name, dir, newGeneration(1, s, true))
 	ix.was = was
 	if err := v.add(ix); err != nil {
 		return errors.Join(err, s.Close())
@@ -142,17 +147,21 @@ func (v *Server) add(ix *served) error {
 
 // Look opens the indexes of Open again whose folders were replaced or have newer generations. With
 // all it opens every one. Requests go on meanwhile; an index that cannot be opened is still served
-// as it was, and tried again with the next call, since it may be being copied.
-func (v *Server) Look(ctx context.Context, all bool) error {
+// as it was, and tried again with the next call, since it may be being copied; the log says so. Look
+// returns the names of the indexes that it has opened. The error is that of the context.
+func (v *Server) Look(ctx context.Context, all bool) (opened []string, err error) {
 	if err := given.Context(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	for _, ix := range v.list() {
 		if ix.dir == "" {
 			continue
 		}
 		ix.looking.Lock()
-		err := v.look(ctx, ix, all)
+		changed, err := v.look(ctx, ix, all)
+		if changed {
+			opened = append(opened, ix.name)
+		}
 		switch {
 		case err == nil:
 			ix.said = ""
@@ -163,34 +172,38 @@ func (v *Server) Look(ctx context.Context, all bool) error {
 		}
 		ix.looking.Unlock()
 	}
-	return ctx.Err()
+	return opened, ctx.Err()
 }
 
 // look is Look for one index, whose lock the caller holds.
-func (v *Server) look(ctx context.Context, ix *served, all bool) error {
+func (v *Server) look(ctx context.Context, ix *served, all bool) (changed bool, err error) {
 	is, err := os.Stat(ix.dir)
 	if err != nil {
 		if all {
-			return err
+			return false, err
 		}
-		return nil // it may just be being replaced
+		return false, nil // it may just be being replaced
 	}
 	g := ix.hold()
 	if g == nil {
-		return nil
+		return false, nil
 	}
 	defer v.letGo(g)
+	if ix.writer.active() && !os.SameFile(ix.was, is) {
+		return false, fmt.Errorf("another folder is in the place of %s, but the server changes the old one: "+
+			"start it again", ix.dir)
+	}
 	open := g.s.Refresh
 	if all || !os.SameFile(ix.was, is) {
 		open = func() (*search.Searcher, error) { return search.Open(ix.dir) }
 	}
 	s, err := v.open(ctx, ix.name, open)
 	if s == nil || err != nil {
-		return err
+		return false, err
 	}
 	v.reload(ix, s)
 	ix.was = is
-	return nil
+	return true, nil
 }
 
 // Reload replaces the index that is served first by s. Running requests end with the old index,
@@ -201,26 +214,31 @@ func (v *Server) Reload(s *search.Searcher) {
 		v.reload(ix, s)
 		return
 	}
-	v.add(newServed(v.o.Name, "", newGeneration(1, s, true))) // cannot fail: it is the first
+	v.add(v.newServed(v.o.Name, "", newGeneration(1, s, true))) // cannot fail: it is the first
 }
 
 func (v *Server) reload(ix *served, s *search.Searcher) {
 	ix.reloading.Lock()
 	defer ix.reloading.Unlock()
 	old := ix.current.Load()
+	if old == nil { // it was deleted meanwhile
+		s.Close()
+		return
+	}
 	ix.current.Store(newGeneration(old.number+1, s, true))
 	v.log.Info("another index is served", "index", ix.name, "generation", old.number+1, "docs",
 		s.Index().Docs())
 	v.letGo(old)
 }
 
-// Close cancels jobs and closes the indexes of Open and Reload, if any. No request may be running.
+// Close cancels jobs, commits changes and closes the indexes of Open and Reload, if any. No request may be running.
 func (v *Server) Close() error {
 	v.jobs.close()
 	v.changing.Lock()
 	defer v.changing.Unlock()
 	var errs []error
 	for _, ix := range v.list() {
+		errs = append(errs, ix.writer.close())
 		ix.reloading.Lock()
 		if g := ix.current.Load(); g != nil && g.own && g.users.Add(-1) == 0 {
 			if err := g.s.Close(); err != nil {

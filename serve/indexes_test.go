@@ -180,8 +180,13 @@ func TestLookAtSeveralIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		if err := h.Look(t.Context(), n == 5); err != nil {
-			t.Fatal(err)
+		opened, err := h.Look(t.Context(), n == 5)
+		want := []string{fmt.Sprint("i", n%2)}
+		if n == 5 {
+			want = []string{"i0", "i1"}
+		}
+		if err != nil || !slices.Equal(opened, want) {
+			t.Fatalf("%q were opened, %v; want %q", opened, err, want)
 		}
 		path := fmt.Sprintf("/v1/indexes/i%d/documents/new%d", n%2, n)
 		if w := call(h, path, ""); w.Code != 200 {
@@ -190,4 +195,10 @@ func TestLookAtSeveralIndexes(t *testing.T) {
 	}
 	close(done)
 	clients.Wait()
+}
+
+func serveOne(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, local(r))
+	return w
 }

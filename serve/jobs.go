@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
-// several distances. Clients start, watch, fetch and cancel them by ID.
+// several distances, many documents, and merging. Clients start, watch, fetch and cancel them by
+// ID.
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // oldest first
@@ -39,14 +41,16 @@ type job struct {
 
 type jobAnswer struct {
 	ID      string            `json:"id"`
-	Kind    string            `json:"kind"`
-	State   string            `json:"state"` // waiting, running, done, failed or cancelled
-	Done    int               `json:"done"`  // number of distances
+	Kind    string            `json:"kind"`            // patterns, documents, merge or compact
+	Index   string            `json:"index,omitempty"` // that is changed
+	State   string            `json:"state"`           // waiting, running, done, failed or cancelled
+	Done    int               `json:"done"`            // number of distances, percent of the documents
 	Total   int               `json:"total"`
 	Stage   string            `json:"stage,omitempty"` // of the distance being mined
 	Created time.Time         `json:"created"`
 	Error   string            `json:"error,omitempty"`
-	Runs    []*api.MineAnswer `json:"runs,omitempty"` // one per distance that is done
+	Change  *writeAnswer      `json:"change,omitempty"` // of the index so far
+	Runs    []*api.MineAnswer `json:"runs,omitempty"`   // one per distance that is done
 }
 
 const (
@@ -57,6 +61,7 @@ const (
 	maxJobFound   = 20_000 // patterns that a job may keep
 	heartbeat     = 15 * time.Second
 	jobTime       = 10 * time.Minute
+	longJob       = 24 * time.Hour // for documents and merging
 )
 
 func newJobs() *jobs {
@@ -241,37 +246,54 @@ func (x *exchange) startJob() {
 			return
 		}
 	}
-	ctx, cancel := context.WithTimeout(x.jobs.ctx, jobTime)
-	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{})}
-	b.answer = jobAnswer{ID: rand.Text(), Kind: want.Kind, State: "waiting",
-		Total: len(want.Distances), Created: time.Now().UTC()}
-	if err := x.jobs.add(b); err != nil {
+	v := x.Server
+	x.start(jobAnswer{Kind: want.Kind, Total: len(want.Distances)}, jobTime, func(ctx context.Context, b *job) error {
+		return v.mineAll(ctx, b, want)
+	}, nil)
+}
+
+// start runs do as a job, for a while at most, and answers with the job. At the end, or if there
+// are too many jobs, it calls end.
+func (x *exchange) start(about jobAnswer, most time.Duration, do func(context.Context, *job) error, end func()) {
+	ctx, cancel := context.WithTimeout(x.jobs.ctx, most)
+	b := &job{client: x.client, cancel: cancel, changed: make(chan struct{}), answer: about}
+	b.answer.ID, b.answer.State, b.answer.Created = rand.Text(), "waiting", time.Now().UTC()
+	ended := func() {
 		cancel()
+		if end != nil {
+			end()
+		}
+	}
+	if err := x.jobs.add(b); err != nil {
+		ended()
 		x.failed(err)
 		return
 	}
 	v := x.Server
 	v.jobs.all.Go(func() {
-		defer cancel()
-		v.runJob(ctx, b, want)
+		defer ended()
+		b.finish(v, do(ctx, b))
 	})
 	a, _ := b.now()
-	x.w.Header().Set("Location", "jobs/"+a.ID) // relative: a proxy may add a path before /v1
+	x.w.Header().Set("Location", jobsFrom(x.r.URL.Path)+a.ID) // relative: a proxy may add a path before /v1
 	x.reply(http.StatusAccepted, a)
 }
 
-// runJob runs a job: one distance at a time, each in a slot of its own.
-func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
-	var err error
+// jobsFrom returns the path of jobs relative to another below /v1.
+func jobsFrom(path string) string {
+	return strings.Repeat("../", strings.Count(path, "/")-2) + "jobs/"
+}
+
+// mineAll mines patterns: one distance at a time, each in a slot of its own.
+func (v *Server) mineAll(ctx context.Context, b *job, want jobParams) error {
 	for _, d := range want.Distances {
 		var ask api.Mine
 		api.MineQuestion.FillAt(api.HTTP, &ask)
 		ask.Distance.List, ask.MinPrevalence, ask.Top = []float64{d}, want.MinPrevalence, want.Limit
 		ask.All, ask.Only = want.All || want.Only != nil, want.Only
-		var found *api.MineAnswer
-		found, err = v.mineInTurn(ctx, b, ask)
+		found, err := v.mineInTurn(ctx, b, ask)
 		if err != nil {
-			break
+			return err
 		}
 		b.change(func(a *jobAnswer) {
 			a.Runs = append(a.Runs, found)
@@ -279,6 +301,11 @@ func (v *Server) runJob(ctx context.Context, b *job, want jobParams) {
 			a.Stage = ""
 		})
 	}
+	return nil
+}
+
+// finish notes the end of a job.
+func (b *job) finish(v *Server, err error) {
 	b.change(func(a *jobAnswer) {
 		switch {
 		case err == nil:
@@ -350,11 +377,16 @@ func (x *exchange) showJob() {
 
 // cancelJob cancels a job.
 func (x *exchange) cancelJob() {
-	if b := x.jobOf(); b != nil {
-		b.cancel()
-		a, _ := b.now()
-		x.reply(http.StatusAccepted, a)
+	b := x.jobOf()
+	if b == nil {
+		return
 	}
+	if b.answer.Index != "" && !x.mayWrite() { // never changes
+		return
+	}
+	b.cancel()
+	a, _ := b.now()
+	x.reply(http.StatusAccepted, a)
 }
 
 // watchJob answers with the events of a job.

@@ -24,6 +24,14 @@ type Limits struct {
 	// Connections is the largest number of open connections; by default 16,384, or fewer if the
 	// system allows fewer open files.
 	Connections int
+	// Document is the largest size of a document that is added, in bytes of JSON; 16 MB by default.
+	Document int64
+	// Requests is the largest number of requests that a client may send in a minute; 0 means any.
+	// Clients are told apart by token, or else by address.
+	Requests int
+	// Written is the largest number of bytes of documents that a client may send in a day; 0 means
+	// any.
+	Written int64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -42,6 +50,9 @@ func (l Limits) withDefaults() Limits {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
+	}
+	if l.Document <= 0 {
+		l.Document = 16e6
 	}
 	if l.Hold == 0 {
 		l.Hold = time.Second

@@ -285,11 +285,11 @@ func isTimeout(err error) bool {
 // A limit that is zero means its default, and a negative Hold stays: it disables the delay.
 func TestZeroOptions(t *testing.T) {
 	want := Limits{Words: 256, Queries: 10_000, Time: 10 * time.Second, BatchTime: time.Minute,
-		Wait: time.Second, Waiting: 512, Hold: time.Second, Connections: 16_384}
+		Wait: time.Second, Waiting: 512, Hold: time.Second, Connections: 16_384, Document: 16e6}
 	if got := (Limits{}).withDefaults(); got != want {
 		t.Errorf("limits of zero mean %+v, want %+v", got, want)
 	}
-	given := Limits{Words: 1, Queries: 2, Time: 3, BatchTime: 4, Wait: 5, Waiting: 6, Hold: -1, Connections: 7}
+	given := Limits{Words: 1, Queries: 2, Time: 3, BatchTime: 4, Wait: 5, Waiting: 6, Hold: -1, Connections: 7, Document: 8}
 	if got := given.withDefaults(); got != given {
 		t.Errorf("withDefaults of %+v is %+v, want it unchanged", given, got)
 	}

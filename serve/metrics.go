@@ -209,6 +209,22 @@ func (v *Server) writeIndexes(b *bytes.Buffer) {
 			fmt.Fprintf(b, "collocate_index_%s{index=%q} %d\n", m.name, all[i].Name, m.value(&all[i]))
 		}
 	}
+	if !v.o.Writable {
+		return
+	}
+	for _, m := range []struct {
+		name, kind, help string
+		value            func(writes) uint64
+	}{
+		{"changes_total", "counter", "Documents added and deleted by clients.", func(w writes) uint64 { return w.changes }},
+		{"commits_total", "counter", "Commits of their changes.", func(w writes) uint64 { return w.commits }},
+		{"pending", "gauge", "Changes that are not yet durable.", func(w writes) uint64 { return uint64(w.pending) }},
+	} {
+		fmt.Fprintf(b, "# HELP collocate_index_%s %s\n# TYPE collocate_index_%[1]s %[3]s\n", m.name, m.help, m.kind)
+		for _, ix := range v.list() {
+			fmt.Fprintf(b, "collocate_index_%s{index=%q} %d\n", m.name, ix.name, m.value(ix.writer.counts()))
+		}
+	}
 }
 
 func (m *metrics) write(b *bytes.Buffer) {

@@ -72,8 +72,10 @@ func everywhere(t testing.TB, o Options) *Server {
 		b.Add(100*r.Float64(), 100*r.Float64(), "park")
 	}
 	o.Points = b.Set()
+	o.Writable, o.Deletable, o.Dir = true, true, t.TempDir()
 	v := New(s, o)
 	t.Cleanup(func() { v.Close() })
+	must(t, v, "PUT", "/v1/indexes/living", `{"store_text":true}`, 201)
 	return v
 }
 
@@ -188,7 +190,9 @@ func (d draw) request(doc *openapi3.T, o operation) (r *http.Request, ok bool) {
 			ok = ok && !p.Required // the parameter is absent
 			continue
 		}
-		if !schema.Type.Is("string") || len(schema.Enum) > 0 { // in a URL every value is a string
+		if schema.Type.Is("string") { // in a URL every value is a string
+			ok = ok && (len(schema.Enum) == 0 || schema.VisitJSON(fmt.Sprint(v)) == nil)
+		} else {
 			ok = ok && schema.VisitJSON(plain(v)) == nil
 		}
 		if p.In == "path" {
@@ -244,6 +248,9 @@ func fits(doc *openapi3.T, o operation, w *httptest.ResponseRecorder) error {
 		return fmt.Errorf("status %d is not described", w.Code)
 	}
 	kind := w.Header().Get("Content-Type")
+	if w.Code == http.StatusNoContent && len(promised.Value.Content) == 0 {
+		return nil
+	}
 	media := promised.Value.Content[kind]
 	if media == nil {
 		return fmt.Errorf("content type %q is not described", kind)
@@ -290,12 +297,23 @@ func TestAnswersFitTheSpec(t *testing.T) {
 		// A seed per operation, so that adding one does not change the requests to the others.
 		seed := crc32.ChecksumIEEE([]byte(o.OperationID))
 		d := draw{rand.New(rand.NewPCG(2, uint64(seed)))}
-		for i := range trials.Of(60) {
+		tries := 60
+		if o.method != "GET" && o.RequestBody == nil || o.method == "PUT" {
+			tries = 15 // each commits
+		}
+		for i := range trials.Of(tries) {
 			r, ok := d.request(doc, o)
 			if i%3 == 0 {
-				path := o.path
+				path, index := o.path, []string{"index", "living"}[i/3%2]
+				if o.OperationID == "dropIndex" {
+					index = "doomed"
+					send(h, "PUT", "/v1/indexes/doomed", "")
+				}
+				if strings.HasPrefix(o.OperationID, "deleteDocument") {
+					send(h, "POST", "/v1/indexes/living/documents", `{"id":"`+hit+`","text":"cell"}`)
+				}
 				for _, name := range []struct{ in, real string }{{"/jobs/{id}", job.ID},
-					{"/documents/{id}", hit}, {"/words/{word}", "membrane"}, {"/indexes/{index}", "index"}} {
+					{"/documents/{id}", hit}, {"/words/{word}", "membrane"}, {"/indexes/{index}", index}} {
 					folder, _, _ := strings.Cut(name.in, "{")
 					path = strings.Replace(path, name.in, folder+url.PathEscape(name.real), 1)
 				}
@@ -312,15 +330,15 @@ func TestAnswersFitTheSpec(t *testing.T) {
 			if err := fits(doc, o, w); err != nil {
 				t.Errorf("%s %s: %v: %.300s", r.Method, r.URL, err, w.Body)
 			}
-			if !ok && w.Code < 300 {
+			if !ok && w.Code < 300 && r.URL.Query().Get("job") == "" { // a job reads its body later
 				t.Errorf("%s %s: status %d, want an error, since the description does not allow it", r.Method,
 					r.URL, w.Code)
 			}
-			seen[o.OperationID+" "+fmt.Sprint(w.Code/100)] = true
+			seen[strings.TrimSuffix(o.OperationID, "In")+" "+fmt.Sprint(w.Code/100)] = true
 		}
 	}
 	for _, o := range ops {
-		if !seen[o.OperationID+" 2"] && !testing.Short() {
+		if !seen[strings.TrimSuffix(o.OperationID, "In")+" 2"] && !testing.Short() {
 			t.Errorf("no request to %s succeeded, want at least one", o.OperationID)
 		}
 	}

@@ -477,7 +477,7 @@ func NewRoot(ctx context.Context, o Options) *Server {
 	empty := &generation{tokens: newTokens(),
 		shards: make([]atomic.Pointer[shardAbout], len(o.Root.groups))}
 	empty.users.Store(1)
-	v.indexes.Store(&[]*served{newServed(v.o.Name, "", empty)})
+	v.indexes.Store(&[]*served{v.newServed(v.o.Name, "", empty)})
 	v.seeShards(ctx) // follow logs errors
 	return v
 }

@@ -26,6 +26,7 @@ const (
 	public  traits = 1 << iota // needs no token
 	ofIndex                    // is about an index, if the server has one
 	needed                     // and cannot be answered without
+	changes                    // changes something
 )
 
 const thisIndex = ofIndex | needed
@@ -34,7 +35,7 @@ const thisIndex = ofIndex | needed
 const below = "/v1/indexes/{index}"
 
 func (v *Server) makeRoutes() []route {
-	get, post, remove := http.MethodGet, http.MethodPost, http.MethodDelete
+	get, post, put, remove := http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
 	routes := []route{
 		{get, "/assets/{file...}", "page", public, (*exchange).asset},
 		{get, "/icon.svg", "page", public, (*exchange).asset},
@@ -48,6 +49,14 @@ func (v *Server) makeRoutes() []route {
 
 		{get, "/v1/indexes", "indexes", 0, (*exchange).listIndexes},
 		{get, below, "indexes", thisIndex, (*exchange).showIndex},
+		{put, below, "create", changes, (*exchange).createIndex},
+		{remove, below, "drop", thisIndex | changes, (*exchange).dropIndex},
+		{post, "/v1/documents", "add", thisIndex | changes, (*exchange).addDocuments},
+		{remove, "/v1/documents", "delete", thisIndex | changes, (*exchange).deleteMatching},
+		{remove, "/v1/documents/{id}", "delete", thisIndex | changes, (*exchange).deleteDocument},
+		{post, "/v1/commit", "commit", thisIndex | changes, (*exchange).commit},
+		{post, "/v1/merge", "merge", thisIndex | changes, (*exchange).merge},
+		{post, "/v1/compact", "merge", thisIndex | changes, (*exchange).compact},
 		{get, "/v1/search", "search", thisIndex, (*exchange).one},
 		{post, "/v1/search", "batch", thisIndex, (*exchange).manyLines},
 		{get, "/v1/documents/{id}", "document", thisIndex, (*exchange).document},
@@ -188,6 +197,15 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x.verb, x.path = t.verb, strings.TrimSuffix(t.path, "{$}")
+	if t.is&public == 0 {
+		if over := x.quotas.ask(x.quotaKey()); over != nil {
+			x.refuse(http.StatusTooManyRequests, over)
+			return
+		}
+	}
+	if t.is&changes != 0 && !x.mayWrite() {
+		return
+	}
 	if t.is&ofIndex != 0 && !x.holdIndex(t) {
 		return
 	}

@@ -3,15 +3,12 @@ package serve
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +57,17 @@ type Options struct {
 	// Version is the version of the program.
 	Version string
 
+	// Writable lets clients add, replace and delete documents of the indexes that the server opened
+	// itself; see Server.Open. The server then holds the lock of an index from its first change on.
+	Writable bool
+	// CommitEvery is the longest time until a change is durable and visible; 0 means a second.
+	CommitEvery time.Duration
+	// Dir is the folder in which clients may create indexes; "" means that they may not. Writable
+	// must be set.
+	Dir string
+	// Deletable lets clients delete the indexes in Dir.
+	Deletable bool
+
 	// Root reaches the shards of the index, if they are on other servers; see NewRoot.
 	Root *Root
 	// Drain is the time between the end of the context of Run and the stop of the server. Meanwhile
@@ -78,8 +86,11 @@ type Options struct {
 	// any client can send it.
 	Proxies []netip.Prefix
 	// Token, unless it is empty, must be sent by clients in the header "Authorization: Bearer
-	// TOKEN". Only health, readiness and the page itself do not need it. See Server.SetToken.
+	// TOKEN". Only health, readiness and the page itself do not need it. It lets them read and
+	// write. See Server.SetToken.
 	Token string
+	// Tokens are further tokens, with rights of their own. See Server.SetTokens.
+	Tokens []Token
 	// TLSCert and TLSKey are the files of a certificate and its key, with which Run speaks HTTPS.
 	// They are read again when they change.
 	TLSCert, TLSKey string
@@ -104,7 +115,8 @@ type Server struct {
 	gate      *gate
 	log       *slog.Logger
 	mux       *http.ServeMux
-	token     atomic.Pointer[[sha256.Size]byte] // hash of the token; nil if none is needed
+	tokens    atomic.Pointer[tokens] // nil if none is needed
+	quotas    *quotas
 	metrics   *metrics
 	tracer    *tracer // nil disables tracing
 	jobs      *jobs
@@ -116,7 +128,8 @@ type Server struct {
 	draining atomic.Bool            // the server is about to stop
 	lastHost atomic.Pointer[string] // the last valid Host header
 	indexes  atomic.Pointer[[]*served]
-	changing sync.Mutex // held while the list of indexes changes
+	spooled  atomic.Int64 // bytes of documents that wait in files
+	changing sync.Mutex   // held while the list of indexes changes
 }
 
 // New returns a server for an index, with the name of the options. The index must stay open until
@@ -125,7 +138,7 @@ type Server struct {
 func New(s *search.Searcher, o Options) *Server {
 	v := newServer(o)
 	if s != nil {
-		v.indexes.Store(&[]*served{newServed(v.o.Name, "", newGeneration(1, s, false))})
+		v.indexes.Store(&[]*served{v.newServed(v.o.Name, "", newGeneration(1, s, false))})
 	}
 	return v
 }
@@ -137,12 +150,19 @@ func newServer(o Options) *Server {
 	}
 	o.MaxK = min(o.MaxK, search.MaxK)
 	o.Name = cmp.Or(o.Name, "index")
+	if o.CommitEvery <= 0 {
+		o.CommitEvery = time.Second
+	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	v := &Server{o: o, threads: o.Threads, log: o.Log, started: time.Now()}
 	v.SetToken(o.Token)
+	if len(o.Tokens) > 0 {
+		v.SetTokens(append(slices.Clone(o.Tokens), Token{Secret: o.Token, Write: true}))
+	}
+	v.quotas = newQuotas(o.Limits)
 	if v.threads <= 0 {
 		v.threads = runtime.GOMAXPROCS(0)
 	}
@@ -201,35 +221,14 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 			slog.Int("status", x.sent.status), slog.Int64("bytes", x.sent.size),
 			slog.Duration("took", took), slog.Duration("waited", x.waited)}
+		if x.token.Name != "" {
+			attrs = append(attrs, slog.String("token", x.token.Name))
+		}
 		if n := x.missing.Load(); n > 0 {
 			attrs = append(attrs, slog.Int64("missing_shards", n))
 		}
 		v.o.Access.LogAttrs(context.Background(), slog.LevelInfo, "request", attrs...)
 	}
-}
-
-// SetToken replaces the token that clients must send; "" means none. Requests in progress go on.
-func (v *Server) SetToken(token string) {
-	if token == "" {
-		v.token.Store(nil)
-		return
-	}
-	sum := sha256.Sum256([]byte(token))
-	v.token.Store(&sum)
-}
-
-// authorized compares the token in constant time.
-func (x *exchange) authorized() bool {
-	token := x.token.Load()
-	if token == nil {
-		return true
-	}
-	said, ok := strings.CutPrefix(x.r.Header.Get("Authorization"), "Bearer ")
-	if _, password, basic := x.r.BasicAuth(); basic && x.r.URL.Path == "/plain" {
-		said, ok = password, true
-	}
-	sum := sha256.Sum256([]byte(said))
-	return subtle.ConstantTimeCompare(sum[:], token[:]) == 1 && ok
 }
 
 // allowOrigin sets the CORS headers, if the origin is one of Options.Origins, and answers preflight
@@ -247,7 +246,7 @@ func (x *exchange) allowOrigin() (answered bool) {
 	if x.r.Method != http.MethodOptions {
 		return false
 	}
-	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-Id")
 	h.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)

@@ -77,6 +77,8 @@ type indexAnswer struct {
 	Error      string `json:"error,omitempty"` // why it is not ready
 	Generation int    `json:"generation"`      // number of indexes served under the name, counting this one
 	Documents  int    `json:"documents"`
+	Writable   bool   `json:"writable,omitempty"`
+	Pending    int    `json:"pending,omitempty"` // changes that are not yet durable
 	// Stats are left out of the list of all.
 	Stats *index.Stats `json:"index,omitempty"`
 }
@@ -84,6 +86,7 @@ type indexAnswer struct {
 // describe describes an index, with a generation of it.
 func (v *Server) describe(ix *served, g *generation) indexAnswer {
 	a := indexAnswer{Name: ix.name, Generation: g.number, Documents: g.docs}
+	a.Writable, a.Pending = ix.writer != nil && ix.dir != "", ix.writer.counts().pending
 	err := v.notReadable(g)
 	if a.Ready = err == nil; err != nil {
 		a.Error = failureOf(err).Error

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -207,29 +206,6 @@ documents alone would give.`,
 	return cmd
 }
 
-// anyOf reports whether a document needs only one of several parts of a query, which is nil for
-// plain words.
-func anyOf(q query.Node, words string) bool {
-	if q == nil {
-		return len(strings.Fields(words)) > 1
-	}
-	either, _ := q.(query.Or)
-	n := 0
-	for _, part := range either.Parts {
-		switch part.(type) {
-		case query.Must:
-			return false
-		case query.Not:
-		default:
-			n++
-		}
-	}
-	return n > 1
-}
-
-// saysOr matches a query that asks for any of its parts in so many words.
-var saysOr = regexp.MustCompile(`\bOR\b|\|\|`)
-
 // deleteMatching deletes the documents of the newest generation that match a query. As w is the
 // only writer, nobody commits another generation meanwhile. It notes how the query was understood.
 func (a *app) deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
@@ -246,11 +222,8 @@ func (a *app) deleteMatching(ctx context.Context, w *segments.Writer, dir, words
 	if err != nil {
 		return 0, err
 	}
-	for _, note := range query.Notes(words, query.Options{Fields: s.Fields()}) {
+	for _, note := range api.DeleteNotes(words, r.Query, query.Options{Fields: s.Fields()}) {
 		a.note(note)
-	}
-	if anyOf(r.Query, words) && !saysOr.MatchString(words) {
-		a.note("all documents that match any part of the query are deleted; AND between its parts requires all")
 	}
 	return w.DeleteDocs(s.Index(), found.Sets)
 }

@@ -22,7 +22,7 @@ var (
 		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions",
 		"tls-cert", "tls-key", "token-file", "reference",
-		"stopwords", "ids", "id-root", "vectors", "shard-token-file"}
+		"stopwords", "ids", "id-root", "vectors", "shard-token-file", "indexes"}
 )
 
 // leadingPaths is the number of leading arguments that are paths, for verbs whose other arguments

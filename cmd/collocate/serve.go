@@ -24,6 +24,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/heap"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/serve"
@@ -46,6 +47,12 @@ type serveFlags struct {
 	trace           string
 	hosts, origins  []string
 	maxK            int
+	writable        bool
+	indexes         string
+	deletable       bool
+	commitEvery     time.Duration
+	maxDocument     bytesize.Size
+	quotaBytes      bytesize.Size
 	limits          serve.Limits
 	ranking         api.Ranking
 	reloadEvery     time.Duration // how often to look for a new index
@@ -57,7 +64,7 @@ type serveFlags struct {
 }
 
 func newServeCmd(a *app) *cobra.Command {
-	f := serveFlags{reloadEvery: 2 * time.Second}
+	f := serveFlags{reloadEvery: 2 * time.Second, maxDocument: 16 * bytesize.MB}
 	cmd := &cobra.Command{
 		Use:         "serve [NAME=]DIR... | serve --root --shards URL,...",
 		Short:       "Answer searches over HTTP",
@@ -76,7 +83,14 @@ func newServeCmd(a *app) *cobra.Command {
 
 Each index has a name: that of its folder, or NAME. Requests to /v1/indexes/NAME/search and the
 like are about that index, those to /v1/search about the first one; GET /v1/indexes lists them.
-With --points, --matrix or --vectors the server needs no index.
+With --points, --matrix or --vectors the server needs no index. --indexes serves all indexes in a
+folder.
+
+With --writable clients add, replace and delete documents (POST and DELETE to
+/v1/indexes/NAME/documents) and, with --indexes, make indexes in that folder (PUT
+/v1/indexes/NAME). A change is durable and visible after --commit-every, or at once with
+?refresh=true: see docs/serving.md. The server holds the lock of an index from its first change
+on, so that no other process changes it.
 
 Errors are {"error": "..."} with an HTTP status. --model and its parameters apply to queries
 that name no model. A query runs on as many CPU cores as make it faster, on one with --engine
@@ -95,6 +109,9 @@ shard made by 'collocate shard', and merges their answers into those of the whol
 separate shards, | separates replicas of a shard. If a replica fails or is slow, the next one is
 asked; answers say how many shards and documents they cover ("shards"). See docs/cluster.md.
 
+A token in the file of --token-file may do everything. If the file has several, each line is
+"read TOKEN NAME" or "write TOKEN NAME"; the name, for the access log, may be left out.
+
 A renewed certificate is used without a restart. With --drain the server reports for a while
 that it is not ready (/readyz), and closes connections after their answers, so that a load
 balancer sends requests elsewhere before it stops.
@@ -111,6 +128,7 @@ seconds, with exit code 0.`,
 		Example: `  collocate serve news.index
   collocate serve news.index old=/archive/news.index
   collocate serve --points shops.csv --geographic
+  collocate serve --indexes /data/indexes --writable --token-file tokens
   curl 'http://127.0.0.1:8080/search?q=solar+eclipse&k=3'
   curl http://127.0.0.1:8080/search -d '[{"q": "solar eclipse"}, {"q": "moon", "mode": "and"}]'
   collocate serve news.index --matrix news.cooc --vectors news.vec --points shops.csv --geographic
@@ -123,9 +141,9 @@ seconds, with exit code 0.`,
 			if f.root || f.shards != "" {
 				return f.runRoot(a, cmd, args)
 			}
-			if len(args) == 0 && f.points == "" && f.matrix == "" && f.vectors == "" {
-				return usagef("DIR is missing: the folder of an index; or --points, --matrix, --vectors, " +
-					"or --root with --shards")
+			if len(args) == 0 && f.points == "" && f.matrix == "" && f.vectors == "" && f.indexes == "" {
+				return usagef("DIR is missing: the folder of an index; or --indexes, --points, --matrix, " +
+					"--vectors, or --root with --shards")
 			}
 			indexes, err := namedIndexes(args)
 			if err != nil {
@@ -150,7 +168,15 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	addReading(cmd, &f.read)
 	fl.StringVar(&f.debugAddr, "debug-addr", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:6060")
 	fl.StringVar(&f.tokenFile, "token-file", "",
-		"`FILE` with a token that clients must send: Authorization: Bearer TOKEN")
+		"`FILE` with a token that clients must send (Authorization: Bearer TOKEN), or several with rights")
+	fl.StringVar(&f.indexes, "indexes", "", "a `FOLDER` of indexes, all of which are served")
+	fl.BoolVar(&f.writable, "writable", false, "let clients add and delete documents and, with --indexes, make indexes")
+	fl.BoolVar(&f.deletable, "deletable", false, "let clients delete the indexes in the folder of --indexes")
+	fl.DurationVar(&f.commitEvery, "commit-every", time.Second, "longest time until a change is durable and visible")
+	fl.Var(&f.maxDocument, "max-document", "largest `size` of a document that is added")
+	fl.IntVar(&f.limits.Requests, "quota-requests", 0,
+		"largest number of requests of a client in a minute, by token or else by address; 0 means any")
+	fl.Var(&f.quotaBytes, "quota-bytes", "largest `size` of the documents that a client adds in a day; 0B means any")
 	fl.StringSliceVar(&f.proxies, "proxy", nil,
 		"addresses or networks (CIDR) of proxies, whose X-Forwarded-For names the client; of others it is ignored")
 	fl.StringVar(&f.tlsCert, "tls-cert", "", "certificate `FILE`, for HTTPS")
@@ -176,6 +202,14 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.IntVar(&f.askFirst, "ask-first", 1,
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	addFlags(cmd, api.RankingQuestion, &f.ranking)
+	group(cmd, "Documents over HTTP", "indexes", "writable", "deletable", "commit-every", "max-document")
+	group(cmd, "Access", "token-file", "tls-cert", "tls-key", "host", "cors-origin", "proxy")
+	group(cmd, "Limits", "max-k", "timeout", "max-words", "max-queries", "max-waiting", "max-connections",
+		"quota-requests", "quota-bytes")
+	group(cmd, "Operation", "access-log", "trace", "debug-addr", "drain")
+	group(cmd, "Shards", "root", "shards", "shard-token-file", "ask-first")
+	group(cmd, "Points", "columns", "crs", "feature", "geographic", "geometry", "layer", "min-points", "planar",
+		"skip-bad", "time", "x", "y")
 }
 
 // check validates the flags before anything is opened.
@@ -194,6 +228,19 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 			return usagef("--%s %d: want at least 1", n.flag, n.value)
 		}
 	}
+	switch {
+	case !f.writable && (f.deletable || cmd.Flags().Changed("commit-every") || cmd.Flags().Changed("max-document")):
+		return usagef("--deletable, --commit-every and --max-document need --writable")
+	case f.deletable && f.indexes == "":
+		return usagef("--deletable needs --indexes: only indexes in its folder are deleted")
+	case f.commitEvery <= 0:
+		return usagef("--commit-every %v: want more than 0", f.commitEvery)
+	case f.maxDocument <= 0:
+		return usagef("--max-document %v: want more than 0", f.maxDocument)
+	case f.limits.Requests < 0 || f.quotaBytes < 0:
+		return usagef("--quota-requests and --quota-bytes: want 0 or more")
+	}
+	f.limits.Document, f.limits.Written = int64(f.maxDocument), int64(f.quotaBytes)
 	if f.drain < 0 {
 		return usagef("--drain %v: want 0 or more", f.drain)
 	}
@@ -261,6 +308,7 @@ type serveJSON struct {
 
 func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) error {
 	o := f.options(a)
+	o.Writable, o.CommitEvery, o.Dir, o.Deletable = f.writable, f.commitEvery, f.indexes, f.deletable
 	var err error
 	if o.Model, err = f.ranking.Of(nil); err != nil {
 		return asFlags(api.RankingQuestion, err)
@@ -276,20 +324,10 @@ func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) erro
 	if err != nil {
 		return err
 	}
-	var about serveJSON
-	ready := false
+	var sizes indexSizes
 	o.Opened = func(ctx context.Context, name string, s *search.Searcher) error {
-		if err := a.onGPU(ctx, s); err != nil {
-			return err
-		}
-		docs, terms := s.Index().Docs(), s.Index().Terms()
-		if ready {
-			a.summary("%s and %s from the new index%s", counted(docs, "document"), counted(terms, "word"),
-				ofName(name, len(indexes)))
-			return nil
-		}
-		about.Docs, about.Terms, about.Indexes = about.Docs+docs, about.Terms+terms, append(about.Indexes, name)
-		return nil
+		sizes.set(name, s)
+		return a.onGPU(ctx, s)
 	}
 	server := serve.New(nil, o)
 	closed := false
@@ -303,14 +341,18 @@ func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) erro
 			return err
 		}
 	}
-	ready = true
+	if f.indexes != "" {
+		if err := server.OpenAll(ctx); err != nil {
+			return fmt.Errorf("--indexes: %w", err)
+		}
+	}
 	stopDebug, err := f.debug(a, ctx)
 	if err != nil {
 		return err
 	}
 	defer stopDebug()
 	f.warnIfOpen(a, l.Addr())
-	if err := f.announce(a, &about, f.url(l.Addr())); err != nil {
+	if err := f.announce(a, &sizes, f.url(l.Addr())); err != nil {
 		return err
 	}
 	defer relaxGC()()
@@ -318,23 +360,56 @@ func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) erro
 	// the operating system wakes a thread for a request at once.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	closed = true
-	return f.serve(ctx, server, l, o.Log)
+	return f.serve(ctx, server, l, o.Log, func(names []string) {
+		for _, name := range names {
+			size, several := sizes.of(name)
+			if several {
+				name = " " + name
+			} else {
+				name = ""
+			}
+			a.summary("%s and %s from the new index%s", counted(size.docs, "document"),
+				counted(size.terms, "word"), name)
+		}
+	})
 }
 
-// ofName names an index, if there are several.
-func ofName(name string, of int) string {
-	if of < 2 {
-		return ""
+// indexSizes are the sizes of the indexes that a server has opened.
+type indexSizes struct {
+	mu    sync.Mutex
+	names []string // in order
+	sizes map[string]indexSize
+}
+
+type indexSize struct{ docs, terms int }
+
+func (l *indexSizes) set(name string, s *search.Searcher) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sizes == nil {
+		l.sizes = map[string]indexSize{}
 	}
-	return " " + name
+	if _, known := l.sizes[name]; !known {
+		l.names = append(l.names, name)
+	}
+	l.sizes[name] = indexSize{s.Index().Docs(), s.Index().Terms()}
+}
+
+// of returns the size of an index, and whether there are several.
+func (l *indexSizes) of(name string) (size indexSize, several bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.sizes[name], len(l.names) > 1
 }
 
 // announce says that the server is ready, and what it has.
-func (f *serveFlags) announce(a *app, about *serveJSON, url string) error {
-	about.URL = url
-	names := about.Indexes
-	if len(names) < 2 {
-		about.Indexes = nil
+func (f *serveFlags) announce(a *app, has *indexSizes, url string) error {
+	about, names := serveJSON{URL: url}, has.names
+	for _, size := range has.sizes {
+		about.Docs, about.Terms = about.Docs+size.docs, about.Terms+size.terms
+	}
+	if len(names) > 1 {
+		about.Indexes = names
 	}
 	switch {
 	case a.json:
@@ -351,13 +426,15 @@ func (f *serveFlags) announce(a *app, about *serveJSON, url string) error {
 }
 
 // serve runs a server until ctx is done, or on SIGHUP if the terminal was closed. It looks for new
-// indexes and tokens now and then, and on a signal to reload.
-func (f *serveFlags) serve(ctx context.Context, server *serve.Server, l net.Listener, log *slog.Logger) error {
+// indexes and tokens now and then, and on a signal to reload; tell is called with the names of
+// indexes that were opened again.
+func (f *serveFlags) serve(ctx context.Context, server *serve.Server, l net.Listener, log *slog.Logger,
+	tell func(names []string)) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var follower sync.WaitGroup
 	follower.Go(func() {
-		f.follow(running, server, log)
+		f.follow(running, server, log, tell)
 		stop()
 	})
 	err := server.Run(running, l)
@@ -406,7 +483,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			c()
 		}
 	}
-	if o.Token, err = f.token.read(f.tokenFile); err != nil {
+	if o.Tokens, err = f.token.read(f.tokenFile); err != nil {
 		return closeAll, err
 	}
 	if f.tlsCert != "" {
@@ -465,6 +542,8 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 func (f *serveFlags) warnIfOpen(a *app, at net.Addr) {
 	switch {
 	case onlyHere(at):
+	case f.tokenFile == "" && f.writable:
+		a.warn("anyone who can reach %s can change the indexes: see --token-file and --tls-cert", f.addr)
 	case f.tokenFile == "":
 		a.warn("anyone who can reach %s can send requests: see --token-file and --tls-cert", f.addr)
 	case f.tlsCert == "":
@@ -503,7 +582,7 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 // committed, and on a signal to reload; also the token, when its file changes. A root, which has no
 // folders, checks its shards by itself. follow returns when the server is to stop: when ctx is
 // done, or on SIGHUP if the terminal was closed.
-func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog.Logger) {
+func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog.Logger, tell func([]string)) {
 	told := make(chan os.Signal, 1)
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))
 	notifyReload(told)
@@ -523,7 +602,9 @@ func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog
 		case <-look.C:
 		}
 		f.token.look(server, log, forced)
-		server.Look(ctx, forced) // it logs errors
+		if names, err := server.Look(ctx, forced); err == nil {
+			tell(names)
+		}
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // ofAnIndex are the flags for servers of the shards, which have no effect on a root.
-var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1", "b", "variant", "mu", "field-weights"}
+var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1", "b", "variant", "mu", "field-weights",
+	"indexes", "writable", "deletable", "commit-every", "max-document", "quota-bytes"}
 
 // runRoot serves a root over shards.
 func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
@@ -75,5 +76,5 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 		a.summary("%s and %s at %s", counted(shards, "shard"), counted(int64(docs), "document"),
 			f.url(l.Addr()))
 	}
-	return f.serve(ctx, server, l, o.Log)
+	return f.serve(ctx, server, l, o.Log, func([]string) {})
 }

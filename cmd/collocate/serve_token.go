@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -29,6 +30,43 @@ func readToken(flag, file string) (string, error) {
 	return token, nil
 }
 
+// readTokens reads the file of --token-file: a token that may do everything or, on each line, "read"
+// or "write" with a token and, if its owner has one, a name. Without a file there are none.
+func readTokens(file string) ([]serve.Token, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--token-file: %w", err)
+	}
+	var list []serve.Token
+	for number, line := range strings.Split(string(text), "\n") {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || strings.HasPrefix(words[0], "#"):
+		case len(words) == 1 && strings.TrimSpace(string(text)) == words[0]:
+			list = append(list, serve.Token{Secret: words[0], Write: true})
+		case (len(words) == 2 || len(words) == 3) && (words[0] == "read" || words[0] == "write"):
+			t := serve.Token{Secret: words[1], Write: words[0] == "write"}
+			if len(words) == 3 {
+				t.Name = words[2]
+			}
+			if slices.ContainsFunc(list, func(o serve.Token) bool { return o.Secret == t.Secret }) {
+				return nil, fmt.Errorf("--token-file %s: line %d: the token is listed twice", file, number+1)
+			}
+			list = append(list, t)
+		default: // the line is not shown: it may be secret
+			return nil, fmt.Errorf("--token-file %s: line %d: want one token, without blanks and further lines, "+
+				"or on each line: read TOKEN [NAME], or write TOKEN [NAME]", file, number+1)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("--token-file %s: it is empty", file)
+	}
+	return list, nil
+}
+
 // followedToken is the file of --token-file, which is read again when it changes.
 type followedToken struct {
 	file string
@@ -36,15 +74,15 @@ type followedToken struct {
 	said string      // the last error
 }
 
-// read reads the token for the first time.
-func (t *followedToken) read(file string) (string, error) {
+// read reads the tokens for the first time.
+func (t *followedToken) read(file string) ([]serve.Token, error) {
 	t.file = file
 	t.was, _ = os.Stat(file) // before it is read, so that no change is missed
-	return readToken("token-file", file)
+	return readTokens(file)
 }
 
-// look gives the server a new token, if the file has changed or the server was told to reload. If
-// the file has no token, the old one stays valid.
+// look gives the server new tokens, if the file has changed or the server was told to reload. If
+// the file has none, the old ones stay valid.
 func (t *followedToken) look(server *serve.Server, log *slog.Logger, forced bool) {
 	if t.file == "" {
 		return
@@ -54,9 +92,9 @@ func (t *followedToken) look(server *serve.Server, log *slog.Logger, forced bool
 		is.ModTime().Equal(t.was.ModTime()) && is.Size() == t.was.Size() {
 		return
 	}
-	var token string
+	var tokens []serve.Token
 	if err == nil {
-		token, err = readToken("token-file", t.file)
+		tokens, err = readTokens(t.file)
 	}
 	if err != nil {
 		if forced || err.Error() != t.said { // log it once: the file may be being written
@@ -65,6 +103,6 @@ func (t *followedToken) look(server *serve.Server, log *slog.Logger, forced bool
 		t.said = err.Error()
 		return
 	}
-	server.SetToken(token)
+	server.SetTokens(tokens)
 	t.was, t.said = is, ""
 }

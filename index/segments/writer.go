@@ -320,6 +320,13 @@ func (w *Writer) fail(err error) error {
 	return err
 }
 
+// Err returns the error after which only Close works, or nil.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
 var errClosed = fmt.Errorf("segments: the writer is closed: %w", index.ErrClosed)
 
 // Add appends a document. Every document must have an ID; an older document with the same ID is
