@@ -78,6 +78,9 @@ type Options struct {
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
 	TempDir string        // for sorted runs that do not fit into memory; "" means os.TempDir
+	// Also are further GPUs, which share the documents; with engine.GPU and method Ours only, and
+	// not with Subsample or weights by distance in windows of more than 18 words.
+	Also []engine.Device
 
 	// Values is what files made by Create hold: the sums (ByValue, the zero value), or a measure of
 	// association.
@@ -141,6 +144,13 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	if err != nil {
 		return Stats{}, err
 	}
+	if len(opt.Also) > 0 {
+		err = onSeveral(opt.Engine, opt.Device, opt.Also, func(all gpus) (err error) {
+			stats, err = all.matrix(ctx, corpus, v, opt, sink)
+			return err
+		})
+		return stats, err
+	}
 	given := false // whether rows were passed on
 	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
 		Pays:  func() bool { return opt.gpuAuto || j.paysOnGPU(corpus, false) },
@@ -181,6 +191,13 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 		return VocabularyStats{}, Stats{}, err
 	}
 	if err := oneAnalyzer(&vocabulary, &opt); err != nil {
+		return vs, stats, err
+	}
+	if len(opt.Also) > 0 {
+		err = onSeveral(opt.Engine, opt.Device, opt.Also, func(all gpus) (err error) {
+			vs, stats, err = all.make(ctx, corpus, vocabulary, opt, begin)
+			return err
+		})
 		return vs, stats, err
 	}
 	given := false // whether the vocabulary was passed on

@@ -31,6 +31,8 @@ type VocabularyOptions struct {
 	Device  engine.Device // for engine.GPU, and for engine.Auto if the corpus is large
 	Threads int           // 0 means GOMAXPROCS
 	Memory  int64         // bound in bytes on the tables of words; 0 means 2 GB
+	// Also are further GPUs, which share the documents; with engine.GPU only.
+	Also []engine.Device
 
 	gpuAuto bool // tests: auto takes the GPU, even an emulated one
 }
@@ -70,6 +72,15 @@ func CountWords(ctx context.Context, corpus *text.Corpus,
 	}
 	if opt.Memory <= 0 {
 		opt.Memory = defaultMemory
+	}
+	if len(opt.Also) > 0 {
+		var v *Vocabulary
+		var stats VocabularyStats
+		err := onSeveral(opt.Engine, opt.Device, opt.Also, func(all gpus) (err error) {
+			v, stats, err = all.countWords(ctx, corpus, opt)
+			return err
+		})
+		return v, stats, err
 	}
 	c := gpu.Choice{Kind: opt.Engine, Emulated: opt.gpuAuto, Log: corpus.Options.Log,
 		Pays: func() bool {

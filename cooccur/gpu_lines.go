@@ -23,7 +23,8 @@ type plainFile struct {
 // plainLines returns the corpus's files if all of them are regular, not compressed, and have one
 // document per line.
 func plainLines(c *text.Corpus) ([]plainFile, bool) {
-	if c.Options.Format != text.Lines && c.Options.Format != text.Auto || c.Options.Encoding != text.Bytes {
+	if c.Options.Format != text.Lines && c.Options.Format != text.Auto || c.Options.Encoding != text.Bytes ||
+		c.Source != nil || len(c.Streams) > 0 { // instead of paths
 		return nil, false
 	}
 	var files []plainFile

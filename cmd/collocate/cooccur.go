@@ -96,6 +96,7 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f.Var(textFlag{&c.opt.Values, "measure"}, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
 	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
+	c.registerSharing(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0,
 		"subsample words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
@@ -162,6 +163,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	}
 	c.opt.Analyzer = an
 	c.opt.Engine, c.opt.Device, c.opt.Threads, c.opt.Memory = c.engine, c.gpu, c.threads, int64(c.memory)
+	c.opt.Also = c.alsoGPUs()
 	c.opt.TempDir = cooccur.ScratchDir(c.out)
 	c.opt.Progress = func(stage string, done, total int64) {
 		if show := c.progress(stage); show != nil {
@@ -232,6 +234,12 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	}
 	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU && c.engine != engine.Multicore {
 		return 0, usagef("--method %v needs --engine gpu or --engine multicore", c.opt.Method)
+	}
+	if err := c.checkMoreDevices(); err != nil {
+		return 0, err
+	}
+	if len(c.moreDevices) > 0 && (c.opt.Method == cooccur.Paper || c.opt.Subsample > 0) {
+		return 0, usagef("--more-devices: --method paper and --subsample work on one GPU")
 	}
 	var err error
 	if c.opt.Tables, err = c.tables.tables(cmd, c.opt.Method == cooccur.Paper && c.engine == engine.GPU); err != nil {

@@ -14,22 +14,42 @@ import (
 
 // onGPU copies the index to the device if the engine is the GPU.
 func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
-	if a.engine != engine.GPU {
-		if len(a.moreDevices) > 0 {
-			return usagef("--more-devices needs --engine gpu")
-		}
-		return nil
+	if err := a.checkMoreDevices(); err != nil || a.engine != engine.GPU {
+		return err
 	}
 	return a.bringToGPU(ctx, s)
 }
 
 // gpuOptions returns the options for copying the index to the devices.
 func (a *app) gpuOptions() search.GPUOptions {
-	o := search.GPUOptions{Device: a.gpu, Progress: a.progress("postings to the GPU"), Log: a.log}
+	return search.GPUOptions{Device: a.gpu, Also: a.alsoGPUs(), Progress: a.progress("postings to the GPU"), Log: a.log}
+}
+
+// alsoGPUs returns the devices of --more-devices.
+func (a *app) alsoGPUs() (also []engine.Device) {
 	for _, n := range a.moreDevices {
-		o.Also = append(o.Also, engine.Device{Ordinal: n, Memory: a.gpu.Memory})
+		also = append(also, engine.Device{Ordinal: n, Memory: a.gpu.Memory})
 	}
-	return o
+	return also
+}
+
+// checkMoreDevices refuses --more-devices where it has no effect.
+func (a *app) checkMoreDevices() error {
+	if len(a.moreDevices) > 0 && a.engine != engine.GPU {
+		return usagef("--more-devices needs --engine gpu")
+	}
+	for _, n := range a.moreDevices {
+		if n < 0 {
+			return usagef("--more-devices %d: want 0 or more", n)
+		}
+	}
+	return nil
+}
+
+// registerSharing adds --more-devices, for verbs whose GPUs share the documents of a corpus.
+func (a *app) registerSharing(cmd *cobra.Command) {
+	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
+		"with --engine gpu: numbers of further GPUs that share the documents; the same one again is another context on it (set --gpu-memory)")
 }
 
 // registerMoreDevices adds --more-devices, for verbs that search on several GPUs.
@@ -39,10 +59,8 @@ func (a *app) registerMoreDevices(cmd *cobra.Command) {
 }
 
 func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {
-	for _, n := range a.moreDevices {
-		if n < 0 {
-			return usagef("--more-devices %d: want 0 or more", n)
-		}
+	if err := a.checkMoreDevices(); err != nil {
+		return err
 	}
 	err := s.OpenGPU(ctx, a.gpuOptions())
 	a.endProgress()

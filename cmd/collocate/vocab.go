@@ -43,7 +43,8 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 	}
 	f.opt.Analyzer = an
 	f.opt.Engine, f.opt.Device, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
-	return f.opt, nil
+	f.opt.Also = a.alsoGPUs()
+	return f.opt, a.checkMoreDevices()
 }
 
 func newVocabCmd(a *app) *cobra.Command {
@@ -97,6 +98,7 @@ busy for more than two or three seconds.`,
 	}
 	corpus.register(cmd)
 	flags.register(cmd)
+	a.registerSharing(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output); .parquet for a table of id, word and count")
 	return cmd
 }
