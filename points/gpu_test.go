@@ -140,6 +140,37 @@ func TestEnrichmentOnTheGPU(t *testing.T) {
 	}
 }
 
+// Sums stay as they are when the memory that they were copied through is used again: by the next
+// call, and by the next batch of rounds.
+func TestGPUSumsAreTheCallersOwn(t *testing.T) {
+	g := testGPU(t, 0)
+	sum := func(seed uint64) *pairSums {
+		l, err := newPlane(crowd(seed, 40, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, err := g.sumPairs(t.Context(), l, 4, 8, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sums
+	}
+	first := sum(1)
+	before := fmt.Sprint(*first)
+	if sum(2); fmt.Sprint(*first) != before {
+		t.Errorf("the sums are %s before another call, and %v after it", before, *first)
+	}
+	p, o := crowd(3, 20, 2), EnrichmentOptions{KNN: 2, Rounds: 200, Engine: Engine{Kind: engine.Sequential}}
+	want, err := Enrich(t.Context(), p, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Engine = Engine{Kind: engine.GPU, GPU: g}
+	if got, err := Enrich(t.Context(), p, o); err != nil || !same(*got, *want) {
+		t.Errorf("%d rounds on the GPU\n%v, %v\non the CPU\n%v", o.Rounds, *got, err, *want)
+	}
+}
+
 // With little memory, rounds take several batches. With too little, the job returns an error.
 func TestGPUInLittleMemory(t *testing.T) {
 	p := crowd(9, 2000, 3)

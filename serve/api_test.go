@@ -3,11 +3,13 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"reflect"
@@ -464,15 +466,19 @@ func TestJobs(t *testing.T) {
 func TestMistakesInJobs(t *testing.T) {
 	h := everywhere(t, Options{Limits: unheld})
 	for more, says := range map[string]string{
-		`"limit":0`:                            "limit 0: want 1 to 5000",
-		`"limit":5001`:                         "limit 5001: want 1 to 5000",
-		`"min_prevalence":0`:                   "min_prevalence 0: want more than 0",
-		`"min_prevalence":1.1`:                 "min_prevalence 1.1: want more than 0",
-		`"kind":"rules"`:                       `kind "rules": want patterns`,
-		`"distances":[]`:                       "0 distances: want 1 to",
-		`"only":[["bank","nothing"]]`:          `only: no feature "nothing"`,
-		`"only":[["bank","bank"]]`:             "want two or more different features",
-		`"limit":5000,"distances":[1,2,3,4,5]`: "limit 5000 at 5 distances: want at most 20000 patterns in all",
+		`"limit":0`:            "limit 0: want 1 to 5000",
+		`"limit":5001`:         "limit 5001: want 1 to 5000",
+		`"min_prevalence":0`:   "min_prevalence 0: want more than 0",
+		`"min_prevalence":1.1`: "min_prevalence 1.1: want more than 0",
+		`"kind":"rules"`:       `kind "rules": want patterns`,
+		`"distances":[]`:       "0 distances: want 1 to",
+		`"distances":[1,0]`:    "distance 0: want more than 0",
+		`"distances":[-1]`:     "distance -1: want more than 0",
+		`"distances":[1` + strings.Repeat(",2", 64) + `]`: "65 distances: want 1 to 64",
+		`"prevalence":0.1`:                                    `unknown name "prevalence"`,
+		`"only":[["bank","nothing"]]`:                         `only: no feature "nothing"`,
+		`"only":[["bank","bank"]]`:                            "want two or more different features",
+		`"limit":5000,"distances":[1,2,3,4,5]`:                "limit 5000 at 5 distances: want at most 20000 patterns in all",
 		`"only":[` + strings.Repeat(`["a"],`, 100) + `["a"]]`: "only: 101 sets: want at most 100",
 	} {
 		body := `{"kind":"patterns","distances":[1],` + more + `}`
@@ -520,6 +526,62 @@ func TestJobsAreBounded(t *testing.T) {
 		if j.State != "cancelled" {
 			t.Errorf("job after Close: %+v, want it cancelled", j)
 		}
+	}
+}
+
+// A job outlasts the patience of the queue, which is meant for requests with an open connection.
+func TestJobsWaitForTheirTurn(t *testing.T) {
+	h := everywhere(t, Options{Limits: Limits{Wait: time.Millisecond}})
+	var leave []func()
+	for range h.gate.lanes[longLane].slots {
+		leave = append(leave, mustEnter(t, h.gate, modest, longLane))
+	}
+	started := decode[jobAnswer](t, call(h, "/v1/jobs", `{"kind":"patterns","distances":[3]}`).Body.String())
+	time.Sleep(100 * time.Millisecond)
+	waiting := decode[jobAnswer](t, call(h, "/v1/jobs/"+started.ID, "").Body.String())
+	if waiting.State != "waiting" {
+		t.Errorf("a job that found the server busy: %+v, want it to wait", waiting)
+	}
+	for _, done := range leave {
+		done()
+	}
+	if events := call(h, "/v1/jobs/"+started.ID+"/events", "").Body.String(); !strings.Contains(events, "event: done") {
+		t.Errorf("events %s, want done", events)
+	}
+}
+
+// The list keeps maxJobs jobs: the oldest that have ended are dropped, those that have not are kept.
+// It refuses a client, or all of them, that have too many that have not ended.
+func TestTheListOfJobsIsBounded(t *testing.T) {
+	j := newJobs()
+	add := func(id int, client byte, state string) error {
+		b := &job{client: netip.AddrFrom4([4]byte{10, 0, 0, client}), changed: make(chan struct{})}
+		b.answer = jobAnswer{ID: fmt.Sprint(id), State: state}
+		return j.add(b)
+	}
+	if err := add(0, 1, "running"); err != nil {
+		t.Fatal(err)
+	}
+	for id := 1; id <= 2*maxJobs; id++ {
+		if err := add(id, 1, "done"); err != nil || len(j.list) > maxJobs {
+			t.Fatalf("job %d: %v, %d in the list, want at most %d", id, err, len(j.list), maxJobs)
+		}
+	}
+	if j.find("0") == nil || j.find("1") != nil || j.find(fmt.Sprint(2*maxJobs)) == nil {
+		t.Error("want the running job and the last one, not the first that has ended")
+	}
+	for n := 1; n < maxUnfinished; n++ {
+		if err := add(1000+n, byte(1+n/maxClientJobs), "waiting"); err != nil {
+			t.Fatalf("%d jobs that have not ended: %v", n, err)
+		}
+	}
+	if err := add(2000, 100, "waiting"); !errors.Is(err, errBusy) {
+		t.Errorf("beyond %d jobs that have not ended: %v, want %v", maxUnfinished, err, errBusy)
+	}
+	j.list = nil
+	j.stop()
+	if err := add(3000, 1, "waiting"); !errors.Is(err, errBusy) {
+		t.Errorf("when the server closes: %v, want %v", err, errBusy)
 	}
 }
 

@@ -154,3 +154,36 @@ func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 		t.Error("a token of two lines: no error")
 	}
 }
+
+// closable is a connection that counts how often one was closed.
+type closable struct {
+	net.Conn
+	closed *int
+}
+
+func (c closable) Close() error { *c.closed++; return nil }
+
+// A client keeps at most keepIdle idle connections, none for longer than keepIdleTime, and uses the
+// last one first.
+func TestIdleConnectionsAreBounded(t *testing.T) {
+	closed := 0
+	c := &shardClient{}
+	var last *shardConn
+	for range keepIdle + 10 {
+		last = &shardConn{Conn: closable{closed: &closed}}
+		c.give(last)
+	}
+	if len(c.idle) != keepIdle || closed != 10 {
+		t.Errorf("%d connections are idle, %d were closed; want %d and 10", len(c.idle), closed, keepIdle)
+	}
+	if got, kept, err := c.take(t.Context()); got != last || !kept || err != nil {
+		t.Errorf("took %p, kept %v, %v; want the last, %p", got, kept, err, last)
+	}
+	for _, old := range c.idle {
+		old.used = old.used.Add(-2 * keepIdleTime)
+	}
+	c.give(last)
+	if len(c.idle) != 1 || closed != keepIdle+9 {
+		t.Errorf("%d connections are idle after a pause, %d were closed; want 1 and %d", len(c.idle), closed, keepIdle+9)
+	}
+}
