@@ -26,6 +26,22 @@ func mustSurvey(t testing.TB, pts *Points, opt Options) *Survey {
 	return s
 }
 
+// No more instances are listed than were asked for, although one point is in all of them.
+func TestInstancesOfOnePointAreLimited(t *testing.T) {
+	pts := &Points{X: []float64{0}, Y: []float64{0}, Feature: []int32{0}, Features: []string{"a", "b", "c"}}
+	for i := range 8 {
+		pts.X, pts.Y = append(pts.X, 0.1, 0.2), append(pts.Y, float64(i)/100, float64(i)/100)
+		pts.Feature = append(pts.Feature, 1, 2)
+	}
+	s := mustSurvey(t, pts, Options{Distance: 1, MinPrevalence: 0.5})
+	for _, n := range []int{1, 3, 64, 100} {
+		got, err := s.Instances(t.Context(), Pattern{Features: []int32{0, 1, 2}}, n)
+		if err != nil || len(got) != min(n, 64) {
+			t.Errorf("%d instances of 64, %v; want %d", len(got), err, min(n, 64))
+		}
+	}
+}
+
 // Instances and rules agree with a list of all instances.
 func TestInstancesAndRulesFollowFromTheDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
