@@ -59,8 +59,8 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 	alwaysMark(t)
 	rng := rand.New(rand.NewPCG(91, 92))
 	root := searchtest.Scratch(t)
-	marked := 0
-	for i := range trials.Cases(50) {
+	marked, cases := 0, max(8, trials.Cases(50)) // one case may well have no query with marks
+	for i := range cases {
 		p := searchtest.RandomPlain(rng, []int{300, 3000, 3000, 90_000}[rng.IntN(4)], 2+rng.IntN(10))
 		dir := searchtest.IndexDir(root, i)
 		s := write(t, p, dir)
@@ -91,8 +91,8 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 		s.Close()
 		os.RemoveAll(dir)
 	}
-	if marked < trials.Cases(40) {
-		t.Errorf("%d queries with marks, want %d or more", marked, trials.Cases(40))
+	if marked < cases/2 {
+		t.Errorf("%d queries with marks in %d cases, want %d or more", marked, cases, cases/2)
 	}
 }
 
