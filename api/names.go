@@ -9,6 +9,7 @@ import (
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/trec"
 )
 
 // namesOf has the names of the values of enumerations, by type.
@@ -17,12 +18,13 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[search.Algorithm](): search.Algorithms(),
 	reflect.TypeFor[engine.Kind](): {engine.Auto.String(), engine.Sequential.String(),
 		engine.Multicore.String(), engine.GPU.String()},
-	reflect.TypeFor[bm25.Variant]():    bm25.SearchVariants(),
-	reflect.TypeFor[coloc.Algorithm](): coloc.Algorithms(),
-	reflect.TypeFor[coloc.Adjust]():    coloc.Adjusts(),
-	reflect.TypeFor[coloc.Kernel]():    coloc.Kernels(),
-	reflect.TypeFor[points.Null]():     points.Nulls(),
-	reflect.TypeFor[text.Format]():     text.Formats(),
+	reflect.TypeFor[bm25.Variant]():     bm25.SearchVariants(),
+	reflect.TypeFor[coloc.Algorithm]():  coloc.Algorithms(),
+	reflect.TypeFor[coloc.Adjust]():     coloc.Adjusts(),
+	reflect.TypeFor[coloc.Kernel]():     coloc.Kernels(),
+	reflect.TypeFor[points.Null]():      points.Nulls(),
+	reflect.TypeFor[text.Format]():      text.Formats(),
+	reflect.TypeFor[trec.QrelsFormat](): trec.QrelsFormats(),
 }
 
 // lists has the values that the tag one can name.
@@ -53,5 +55,6 @@ var wordsOn = map[string]map[string]string{
 // Questions lists all of them.
 func Questions() []*Question {
 	return []*Question{SearchQuestion,
-		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion}
+		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion,
+		EvaluateQuestion, CompareQuestion}
 }

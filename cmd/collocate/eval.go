@@ -3,16 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/trec"
 )
 
 func newEvalCmd(a *app) *cobra.Command {
-	var o evalOptions
+	var ask api.Evaluate
 	cmd := &cobra.Command{
 		Use:     "eval QRELS RUN [RUN2]",
 		Short:   "Measure how good a run is, or compare two",
@@ -36,49 +36,22 @@ grade, are only read with --qrels-format cranfield.
   collocate eval qrels.txt run.txt -m map,ndcg_cut_10,P_20
   collocate eval qrels.txt baseline.txt new.txt -m map -m recall.100,1000
   collocate eval cranqrel run.txt --qrels-format cranfield -q --json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(args, o) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.eval(args, &ask) },
 	}
-	f := cmd.Flags()
-	f.StringArrayVarP(&o.measures, "measure", "m", nil,
-		"measures: official (the default), all, names such as map,P_10, or P.5,10")
+	addFlags(cmd, api.EvaluateQuestion, &ask)
 	// As in trec_eval, -q means --per-query here, and --quiet has no short form.
-	f.BoolVarP(&o.perQuery, "per-query", "q", false, "also print the values of every topic")
-	f.BoolVar(&a.quiet, "quiet", false, "print no notes on guesses")
-	f.BoolVarP(&o.noSummary, "no-summary", "n", false, "print no values over all topics")
-	f.BoolVarP(&o.JudgedOnly, "judged-only", "J", false, "ignore answers without a judgment")
-	f.IntVarP(&o.Level, "level", "l", 1, "smallest grade that counts as relevant")
-	f.BoolVarP(&o.Complete, "complete", "c", false, "average over all judged topics, including those without answers")
-	f.IntVarP(&o.Depth, "depth", "M", 0, "evaluate only this many answers of each topic; 0 means all")
-	f.StringVar(&o.format, "qrels-format", "auto", strings.Join(trec.QrelsFormats(), ", "))
-	choices(cmd, map[string][]string{"qrels-format": trec.QrelsFormats()})
+	cmd.Flags().BoolVar(&a.quiet, "quiet", false, "print no notes on guesses")
 	return cmd
 }
 
-type evalOptions struct {
-	trec.Options
-	measures  []string
-	perQuery  bool
-	noSummary bool
-	format    string
-}
-
-func (a *app) eval(args []string, o evalOptions) error {
-	measures, err := trec.ParseMeasures(o.measures...)
-	if err != nil {
-		return usageError{err}
+func (a *app) eval(args []string, ask *api.Evaluate) error {
+	if _, err := ask.Measures(); err != nil { // before files are read
+		return asFlags(api.EvaluateQuestion, err)
 	}
-	trec.SortMeasures(measures)
-	format, err := trec.ParseQrelsFormat(o.format)
-	if err != nil {
-		return usageError{err}
-	}
-	if o.Level < 1 || o.Depth < 0 {
-		return usagef("--level %d, --depth %d: want a level of at least 1 and a depth of 0 or more", o.Level, o.Depth)
-	}
-	if o.noSummary && (!o.perQuery || len(args) > 2) {
+	if ask.NoSummary && (!ask.PerQuery || len(args) > 2) {
 		return usagef("--no-summary leaves nothing to print: it needs --per-query and a single run")
 	}
-	qrels, err := trec.ReadQrels(args[0], format, a.note)
+	qrels, err := trec.ReadQrels(args[0], ask.QrelsFormat, a.note)
 	if err != nil {
 		return err
 	}
@@ -86,7 +59,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 		a.note(args[0] + ": no grade is above 0, so nothing is relevant")
 	}
 	var runs []*trec.Run
-	var evals []*trec.Evaluation
+	var answers []*api.EvaluateAnswer
 	for _, path := range args[1:] {
 		var run *trec.Run
 		if path == "-" {
@@ -97,7 +70,7 @@ func (a *app) eval(args []string, o evalOptions) error {
 		if err != nil {
 			return err
 		}
-		e, err := trec.Evaluate(qrels, run, measures, o.Options)
+		answer, err := ask.Do(qrels, run, ask.PerQuery)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -109,19 +82,19 @@ func (a *app) eval(args []string, o evalOptions) error {
 			a.note(fmt.Sprintf("%s: all scores are equal in %d of %s; documents are ranked by ID, not by the rank column",
 				path, run.Equal, counted(len(run.Topics), "topic")))
 		}
-		a.noteMissing(path, e, o.Complete)
-		runs, evals = append(runs, run), append(evals, e)
+		a.noteMissing(path, answer.Found, ask.Complete)
+		runs, answers = append(runs, run), append(answers, answer)
 	}
-	if len(evals) == 2 {
+	if len(answers) == 2 {
 		if runs[0].Tag == runs[1].Tag { // only the files' names distinguish them
-			runs[0].Tag, runs[1].Tag = args[1], args[2]
+			answers[0].Run, answers[1].Run = args[1], args[2]
 		}
-		return a.printComparison(runs, evals, o.perQuery)
+		return a.printComparison(answers, ask.PerQuery)
 	}
 	if a.json {
-		return a.printJSON(evaluationJSON(runs[0], evals[0], o.perQuery))
+		return a.printJSON(answers[0])
 	}
-	return printEvaluation(a.stdout, runs[0], evals[0], o)
+	return printEvaluation(a.stdout, runs[0], answers[0].Found, ask)
 }
 
 // hasPositive reports whether any document is judged relevant.
@@ -155,7 +128,7 @@ func (a *app) noteMissing(path string, e *trec.Evaluation, complete bool) {
 }
 
 // printEvaluation writes trec_eval's format: measure, topic, value.
-func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, o evalOptions) error {
+func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, ask *api.Evaluate) error {
 	line := func(m trec.Measure, topic string, v float64) error {
 		format := "%-22s\t%s\t%6.4f\n"
 		if m.Whole() {
@@ -164,7 +137,7 @@ func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, o evalOptio
 		_, err := fmt.Fprintf(w, format, m.Name, topic, v)
 		return err
 	}
-	if o.perQuery {
+	if ask.PerQuery {
 		for i, topic := range e.Topics {
 			for m, measure := range e.Measures {
 				if !measure.PerTopic() {
@@ -176,7 +149,7 @@ func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, o evalOptio
 			}
 		}
 	}
-	if o.noSummary {
+	if ask.NoSummary {
 		return nil
 	}
 	for m, measure := range e.Measures {
@@ -193,47 +166,18 @@ func printEvaluation(w io.Writer, run *trec.Run, e *trec.Evaluation, o evalOptio
 	return nil
 }
 
-type evalJSON struct {
-	Run    string                        `json:"run"`
-	All    map[string]float64            `json:"all"`
-	Topics map[string]map[string]float64 `json:"topics,omitempty"`
-}
-
-func evaluationJSON(run *trec.Run, e *trec.Evaluation, perQuery bool) evalJSON {
-	out := evalJSON{Run: run.Tag, All: map[string]float64{}}
-	for m, measure := range e.Measures {
-		if !measure.IsRunID() {
-			out.All[measure.Name] = e.All[m]
-		}
-	}
-	if perQuery {
-		out.Topics = map[string]map[string]float64{}
-		for i, topic := range e.Topics {
-			out.Topics[topic] = map[string]float64{}
-			for m, measure := range e.Measures {
-				if measure.PerTopic() {
-					out.Topics[topic][measure.Name] = e.Values[i][m]
-				}
-			}
-		}
-	}
-	return out
-}
-
-func (a *app) printComparison(runs []*trec.Run, evals []*trec.Evaluation, perQuery bool) error {
-	table, err := trec.Compare(evals[0], evals[1])
+func (a *app) printComparison(runs []*api.EvaluateAnswer, perQuery bool) error {
+	answer, err := api.CompareRuns(runs[0], runs[1])
 	if err != nil {
 		return err
 	}
 	if a.json {
-		return a.printJSON(struct {
-			Runs    []evalJSON        `json:"runs"`
-			Compare []trec.Comparison `json:"compare"`
-		}{[]evalJSON{evaluationJSON(runs[0], evals[0], perQuery), evaluationJSON(runs[1], evals[1], perQuery)}, table})
+		return a.printJSON(answer)
 	}
+	evals := []*trec.Evaluation{runs[0].Found, runs[1].Found}
 	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	if perQuery {
-		fmt.Fprintf(w, "measure\ttopic\t%s\t%s\tdifference\t\n", runs[0].Tag, runs[1].Tag)
+		fmt.Fprintf(w, "measure\ttopic\t%s\t%s\tdifference\t\n", runs[0].Run, runs[1].Run)
 		second := map[string]int{}
 		for i, topic := range evals[1].Topics {
 			second[topic] = i
@@ -250,8 +194,8 @@ func (a *app) printComparison(runs []*trec.Run, evals []*trec.Evaluation, perQue
 		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "measure\ttopics\t%s\t%s\tdifference\tbetter\tworse\tp (t-test)\tp (random)\t\n",
-		runs[0].Tag, runs[1].Tag)
-	for _, c := range table {
+		runs[0].Run, runs[1].Run)
+	for _, c := range answer.Compare {
 		fmt.Fprintf(w, "%s\t%d\t%.4f\t%.4f\t%+.4f\t%d\t%d\t%.4f\t%.4f\t\n", c.Measure, c.Topics,
 			c.A, c.B, c.Diff, c.Better, c.Worse, c.PT, c.PRandom)
 	}

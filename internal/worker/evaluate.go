@@ -5,32 +5,47 @@ import (
 	"context"
 	"slices"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/trec"
 )
 
-// evaluate compares a run with judgments. Both are arrays with the number of a topic, a document
-// and a score or grade in each row. The reply has the values of each measure by topic, NaN where
-// the measure exists only as a summary, and over all topics.
-func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		Topics   []string `json:"topics"`
-		Measures []struct {
-			Name  string `json:"name"`  // as in trec_eval
-			Level int    `json:"level"` // lowest grade that counts as relevant
-			Depth int    `json:"depth"` // number of results that count; 0: all
-		} `json:"measures"`
+// judged are the arguments of calls that evaluate runs, with their judgments.
+type judged struct {
+	topics   []string
+	measures []struct {
+		Name  string `json:"name"`  // as in trec_eval
+		Level int    `json:"level"` // lowest grade that counts as relevant
+		Depth int    `json:"depth"` // number of results that count; 0: all
 	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
+	qrels trec.Qrels
+}
+
+// readJudged reads the arguments of a call into a question, and the judgments. These and runs are
+// arrays with the number of a topic, a document and a grade or score in each row.
+func readJudged(c *pipe.Call, q *api.Question, ask any) (*judged, error) {
+	j := &judged{qrels: trec.Qrels{}}
+	if err := decode(c, q, ask, map[string]any{"topics": &j.topics, "measures": &j.measures}); err != nil {
+		return nil, err
 	}
-	run := &trec.Run{Topics: map[string][]trec.Result{}}
-	err := rows(c.Message, "run", a.Topics, func(topic, doc string, score float64) error {
+	return j, rows(c.Message, "qrels", j.topics, func(topic, doc string, grade float64) error {
+		if j.qrels[topic] == nil {
+			j.qrels[topic] = map[string]int{}
+		}
+		j.qrels[topic][doc] = int(grade)
+		return nil
+	})
+}
+
+// run reads a run.
+func (j *judged) run(c *pipe.Call, name string) (*trec.Run, error) {
+	run := &trec.Run{Tag: name, Topics: map[string][]trec.Result{}}
+	err := rows(c.Message, name, j.topics, func(topic, doc string, score float64) error {
 		run.Topics[topic] = append(run.Topics[topic], trec.Result{Doc: doc, Score: score})
 		return nil
 	})
 	if err != nil {
-		return pipe.Reply{}, err
+		return nil, err
 	}
 	for topic, results := range run.Topics {
 		slices.SortFunc(results, func(a, b trec.Result) int { // in trec_eval's order
@@ -39,44 +54,87 @@ func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 		seen := make(map[string]bool, len(results))
 		for _, r := range results {
 			if seen[r.Doc] {
-				return pipe.Reply{}, pipe.Valuef("run: topic %s has document %s twice", topic, r.Doc)
+				return nil, pipe.Valuef("%s: topic %s has document %s twice", name, topic, r.Doc)
 			}
 			seen[r.Doc] = true
 		}
 	}
-	qrels := trec.Qrels{}
-	err = rows(c.Message, "qrels", a.Topics, func(topic, doc string, grade float64) error {
-		if qrels[topic] == nil {
-			qrels[topic] = map[string]int{}
+	return run, nil
+}
+
+// each evaluates runs by each measure. Like ir_measures it rounds as trec_eval 9 does.
+func (j *judged) each(q *api.Judging, runs []*trec.Run, do func([]*trec.Evaluation) error) error {
+	for _, m := range j.measures {
+		list, err := trec.ParseMeasures(m.Name)
+		if err != nil {
+			return pipe.ValueError{Err: err}
 		}
-		qrels[topic][doc] = int(grade)
-		return nil
-	})
+		evals := make([]*trec.Evaluation, len(runs))
+		for i, run := range runs {
+			if evals[i], err = trec.Evaluate(j.qrels, run, list, trec.Options{Level: m.Level, Depth: m.Depth,
+				Complete: q.Complete, JudgedOnly: q.JudgedOnly, RoundUp: true}); err != nil {
+				return pipe.ValueError{Err: err}
+			}
+		}
+		if err := do(evals); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluate compares a run with judgments. The reply has the values of each measure by topic, NaN
+// where the measure exists only as a summary, and over all topics.
+func (w *Worker) evaluate(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Evaluate
+	j, err := readJudged(c, api.EvaluateQuestion, &ask)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	run, err := j.run(c, "run")
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	var topics []string
 	var values, all []float64
-	for _, m := range a.Measures {
-		list, err := trec.ParseMeasures(m.Name)
-		if err != nil {
-			return pipe.Reply{}, pipe.ValueError{Err: err}
-		}
-		// Like ir_measures, this counts topics without results too, and rounds as trec_eval 9 does.
-		e, err := trec.Evaluate(qrels, run, list,
-			trec.Options{Level: m.Level, Depth: m.Depth, Complete: true, RoundUp: true})
-		if err != nil {
-			return pipe.Reply{}, pipe.ValueError{Err: err}
-		}
-		topics = e.Topics
-		for _, v := range e.Values {
+	err = j.each(&ask.Judging, []*trec.Run{run}, func(e []*trec.Evaluation) error {
+		topics = e[0].Topics
+		for _, v := range e[0].Values {
 			values = append(values, v[0])
 		}
-		all = append(all, e.All[0])
-	}
+		all = append(all, e[0].All[0])
+		return nil
+	})
 	return pipe.Reply{Result: map[string]any{"topics": topics}, Arrays: []pipe.Array{
-		pipe.NewArray("values", values, len(a.Measures), len(topics)), pipe.NewArray("all", all),
-	}}, nil
+		pipe.NewArray("values", values, len(j.measures), len(topics)), pipe.NewArray("all", all),
+	}}, err
+}
+
+// compare compares two runs by each measure, over the topics that both answer.
+func (w *Worker) compare(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Compare
+	j, err := readJudged(c, api.CompareQuestion, &ask)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	var runs []*trec.Run
+	for _, name := range []string{"run", "other"} {
+		run, err := j.run(c, name)
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		runs = append(runs, run)
+	}
+	table := []trec.Comparison{}
+	err = j.each(&ask.Judging, runs, func(e []*trec.Evaluation) error {
+		one, err := valued(trec.Compare(e[0], e[1]))
+		if err == nil && len(one) != 1 {
+			err = pipe.Valuef("%s has no values of topics to compare", e[0].Measures[0].Name)
+		}
+		table = append(table, one...)
+		return err
+	})
+	return pipe.Reply{Result: map[string]any{"compare": table}}, err
 }
 
 // rows calls row for each row of a table of topics, documents and numbers.

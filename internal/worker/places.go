@@ -15,12 +15,32 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// placeArgs are the arguments of a call about points: those of its question, where the points are,
+// callArgs are the arguments of a call: the parameters of a question, and others by name.
+type callArgs struct {
+	question *api.Question
+	ask      any            // a pointer to the question's struct
+	own      map[string]any // pointers to the other arguments
+}
+
+// UnmarshalJSON reads the arguments.
+func (a *callArgs) UnmarshalJSON(b []byte) error {
+	return api.Object(json.NewDecoder(bytes.NewReader(b)), func(name string, raw json.RawMessage) error {
+		if to := a.own[name]; to != nil {
+			return api.Decode(name, raw, to)
+		}
+		return a.question.SetJSON(api.Python, a.ask, name, raw)
+	})
+}
+
+// decode reads the arguments of a call: parameters of a question, and others by name.
+func decode(c *pipe.Call, q *api.Question, ask any, own map[string]any) error {
+	q.FillAt(api.Python, ask)
+	return c.Decode(&callArgs{q, ask, own})
+}
+
+// placeArgs are the arguments of a call about points besides its question: where the points are,
 // and the resources.
 type placeArgs struct {
-	question *api.Question
-	ask      any // a pointer to the question's struct
-
 	paths    []string // none: the arrays x, y and feature, and time if there is one
 	features []string
 	parents  coloc.Hierarchy
@@ -29,25 +49,14 @@ type placeArgs struct {
 	maps     bool // also a map, and the points that take part
 }
 
-// UnmarshalJSON reads the parameters of the question and those of the call.
-func (a *placeArgs) UnmarshalJSON(b []byte) error {
-	return api.Object(json.NewDecoder(bytes.NewReader(b)), func(name string, raw json.RawMessage) error {
-		own := map[string]any{"paths": &a.paths, "features": &a.features, "parents": &a.parents,
-			"threads": &a.threads, "memory": &a.memory, "map": &a.maps}
-		if to := own[name]; to != nil {
-			return api.Decode(name, raw, to)
-		}
-		return a.question.SetJSON(api.Python, a.ask, name, raw)
-	})
-}
-
 // asked reads the arguments of a call into a question, whose way of reading points is a part of it,
 // and returns the points. bounded must be called with the arguments' memory.
 func asked(ctx context.Context, c *pipe.Call, q *api.Question, ask any, reading *api.PointsReading) (
 	*placeArgs, *api.Places, error) {
-	q.FillAt(api.Python, ask)
-	a := &placeArgs{question: q, ask: ask}
-	if err := c.Decode(a); err != nil {
+	a := &placeArgs{}
+	own := map[string]any{"paths": &a.paths, "features": &a.features, "parents": &a.parents,
+		"threads": &a.threads, "memory": &a.memory, "map": &a.maps}
+	if err := decode(c, q, ask, own); err != nil {
 		return nil, nil, err
 	}
 	on := &api.Places{Threads: a.threads, Memory: a.memory, Progress: c.Progress, Tell: c.Note}

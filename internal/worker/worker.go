@@ -69,6 +69,7 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"snippets": (*Worker).snippets,
 	"explain":  (*Worker).explain,
 	"evaluate": (*Worker).evaluate,
+	"compare":  (*Worker).compare,
 
 	"vocabulary":   (*Worker).vocabulary,
 	"cooccurrence": (*Worker).cooccurrence,

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from collocate import Index, evaluate
+from collocate import Index, compare, evaluate
 from collocate.datasets import beir, ir_dataset
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}, "3": {"x": 1}}
@@ -151,3 +151,22 @@ def test_rows_that_would_not_count_are_named():
     for wrong in (None, "run.txt", {"1": ["a", "b"]}):
         with pytest.raises(TypeError, match="want"):
             evaluate(wrong, qrels, "AP")
+
+
+def test_compare():
+    pytest.importorskip("pandas")
+    qrels = {"1": {"a": 1}, "2": {"b": 1}, "3": {"c": 1}}
+    good = {"1": {"a": 2, "x": 1}, "2": {"b": 2, "x": 1}, "3": {"x": 2, "c": 1}}
+    bad = {"1": {"x": 2, "a": 1}, "2": {"x": 2, "b": 1}, "3": {"x": 2, "c": 1}}
+    table = compare(bad, good, qrels, ["RR", "P@1"])
+    assert list(table["measure"]) == ["RR", "P@1"] and list(table["better"]) == [2, 2]
+    assert table["diff"][0] == pytest.approx(table["b"][0] - table["a"][0]) and table["p_t"][0] < 1
+    with pytest.raises(ValueError, match="no values of topics"):
+        compare(bad, good, qrels, "NumQ")
+
+
+def test_queries_without_answers_and_judgments():
+    qrels, run = {"1": {"a": 1}, "2": {"b": 1}}, {"1": {"x": 2, "a": 1}}
+    assert evaluate(run, qrels, "RR") == {"RR": 0.25}
+    assert evaluate(run, qrels, "RR", complete=False) == {"RR": 0.5}
+    assert evaluate(run, qrels, "RR", complete=False, judged_only=True) == {"RR": 1.0}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .errors import CollocateWarning as CollocateWarning
     from .errors import NoGPUError as NoGPUError
     from .errors import WorkerError as WorkerError
+    from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate
     from .hits import BatchHits as BatchHits
     from .hits import Concordance as Concordance
@@ -64,6 +65,7 @@ _WHERE = {
     "Vectors": "words",
     "Vocabulary": "words",
     "collocations": "words",
+    "compare": "evaluation",
     "concordance": "words",
     "cooccurrence": "words",
     "curve": "places",

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._pipe import strings
 from ._worker import call
+from .errors import need
 from .hits import BatchHits
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PLAIN = {
     "AP": "map", "nDCG": "ndcg", "RR": "recip_rank", "Rprec": "Rprec", "Bpref": "bpref",
@@ -45,7 +49,13 @@ def _measure(name: str) -> dict[str, Any]:
 
 
 def evaluate(
-    run: Any, qrels: Any, measures: str | Iterable[Any], *, per_query: bool = False
+    run: Any,
+    qrels: Any,
+    measures: str | Iterable[Any],
+    *,
+    per_query: bool = False,
+    judged_only: bool = False,
+    complete: bool = True,
 ) -> dict[str, Any]:
     """Evaluates a run against judgments, as `calc_aggregate` of ir_measures does.
 
@@ -55,15 +65,11 @@ def evaluate(
     qrels: the same with a grade, relevance (or label, grade), instead of the score.
     measures: names such as "nDCG@10", "AP", "RR@10" and "P(rel=2)@5", or ir_measures' objects.
     per_query: return the values of each query, {measure: {query: value}}.
+    judged_only: ignore answers without a judgment.
+    complete: average over all judged queries, also those without answers.
     """
-    names = [measures] if isinstance(measures, str) else [str(m) for m in measures]
-    if isinstance(run, BatchHits):
-        run = run.to_run()
-    wanted = [_measure(n) for n in names]
-    topics: dict[str, int] = {}
-    arrays = _rows(run, "run", topics)
-    arrays.update(_rows(qrels, "qrels", topics))
-    answer = call("evaluate", {"topics": list(topics), "measures": wanted}, arrays)
+    names, args, arrays = _judged({"run": run}, qrels, measures)
+    answer = call("evaluate", {**args, "judged_only": judged_only, "complete": complete}, arrays)
     if per_query:
         ids = answer.result["topics"]
         values = answer.arrays["values"].tolist()
@@ -71,10 +77,48 @@ def evaluate(
     return dict(zip(names, answer.arrays["all"].tolist()))
 
 
+def compare(
+    run: Any,
+    other: Any,
+    qrels: Any,
+    measures: str | Iterable[Any],
+    *,
+    judged_only: bool = False,
+    complete: bool = True,
+) -> pd.DataFrame:
+    """Compares two runs, with a row for each measure.
+
+    Columns a and b are the means of the runs over the queries that both answer, diff is b - a,
+    better and worse are numbers of queries, t and p_t those of Student's paired test, p_random the
+    p-value of Fisher's randomisation test. Arguments are as for `evaluate`.
+    """
+    pd = need("pandas", "pandas")
+    names, args, arrays = _judged({"run": run, "other": other}, qrels, measures)
+    answer = call("compare", {**args, "judged_only": judged_only, "complete": complete}, arrays)
+    table = pd.DataFrame(answer.result["compare"])
+    table["measure"] = names
+    return table
+
+
+def _judged(
+    runs: dict[str, Any], qrels: Any, measures: str | Iterable[Any]
+) -> tuple[list[str], dict[str, Any], dict[str, np.ndarray]]:
+    """Names of measures, and the arguments and arrays of runs with judgments."""
+    names = [measures] if isinstance(measures, str) else [str(m) for m in measures]
+    wanted = [_measure(n) for n in names]
+    topics: dict[str, int] = {}
+    arrays: dict[str, np.ndarray] = {}
+    for name, run in runs.items():
+        arrays.update(_rows(run.to_run() if isinstance(run, BatchHits) else run, name, topics))
+    arrays.update(_rows(qrels, "qrels", topics))
+    return names, {"topics": list(topics), "measures": wanted}, arrays
+
+
 _QUERIES = ("query_id", "qid", "query", "topic")
 _DOCS = ("doc_id", "docno", "docid", "id", "document")
 _VALUES = {
     "run": ("score", "value"),
+    "other": ("score", "value"),
     "qrels": ("relevance", "label", "grade", "rel", "score", "value"),
 }
 
