@@ -46,6 +46,41 @@ func ExampleOwn() {
 	// membranes 0.6351
 }
 
+// A second phase of ranking: of the best documents, those come first that have most of the query's
+// words, and among these the ones in which they are most frequent.
+func ExampleSearcher_Rerank() {
+	s, done := open(papers)
+	defer done()
+	ctx, request := context.Background(), search.Request{Text: "lipid droplets membrane", K: 100}
+	result, err := s.Search(ctx, request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	hits, err := s.Rerank(ctx, request, result.Hits,
+		func(hit search.Hit, features *search.Explanation) (float32, error) {
+			found, occurrences := float32(0), uint32(0)
+			for _, w := range features.Words {
+				if occurrences += w.TF; w.TF > 0 {
+					found++
+				}
+			}
+			return found + float32(occurrences)/float32(features.Length), nil
+		})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, hit := range hits {
+		id, err := s.ID(hit.Doc)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s %.2f\n", id, hit.Score)
+	}
+	// Output:
+	// droplets 2.50
+	// membranes 2.33
+}
+
 // open builds an index of documents and opens it.
 func open(documents string) (s *search.Searcher, done func()) {
 	dir, err := os.MkdirTemp("", "search-")

@@ -83,7 +83,11 @@ func (m *paperMatch) begin() {
 func (m *paperMatch) wand() {
 	lists := m.order
 	for {
-		slices.SortStableFunc(lists, func(a, b *paperList) int { return cmp.Compare(a.next(), b.next()) })
+		for i := 1; i < len(lists); i++ { // nearly sorted
+			for j := i; j > 0 && lists[j].next() < lists[j-1].next(); j-- {
+				lists[j], lists[j-1] = lists[j-1], lists[j]
+			}
+		}
 		pivot, sum := -1, 0.0
 		for i, l := range lists {
 			if sum += float64(l.max); sum > m.theta {
