@@ -2,14 +2,17 @@ package api
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
+	"github.com/collocate/collocate/words"
 )
 
 // namesOf has the names of the values of enumerations, by type.
@@ -25,6 +28,10 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[points.Null]():      points.Nulls(),
 	reflect.TypeFor[text.Format]():      text.Formats(),
 	reflect.TypeFor[trec.QrelsFormat](): trec.QrelsFormats(),
+	reflect.TypeFor[words.Measure]():    words.Measures(),
+	reflect.TypeFor[words.Keyness](): {words.KeyLRC.String(), words.KeyG2.String(),
+		words.KeyLogRatio.String(), words.KeyDiff.String()},
+	reflect.TypeFor[cooccur.Side](): {cooccur.Both.String(), cooccur.Left.String(), cooccur.Right.String()},
 }
 
 // lists has the values that the tag one can name.
@@ -54,7 +61,7 @@ var wordsOn = map[string]map[string]string{
 
 // Questions lists all of them.
 func Questions() []*Question {
-	return []*Question{SearchQuestion,
+	return slices.Concat([]*Question{SearchQuestion}, aboutWords, []*Question{
 		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion,
-		EvaluateQuestion, CompareQuestion}
+		EvaluateQuestion, CompareQuestion})
 }

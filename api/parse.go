@@ -73,7 +73,10 @@ func (p *Param) setList(to reflect.Value, values []string) error {
 			continue
 		}
 		parts := strings.Split(v, ",")
-		if p.Kind == List && strings.Contains(v, `"`) { // quotes keep commas, as in CSV
+		switch {
+		case p.unsplit:
+			parts = []string{v}
+		case p.Kind == List && strings.Contains(v, `"`): // quotes keep commas, as in CSV
 			in := csv.NewReader(strings.NewReader(v))
 			in.LazyQuotes = true
 			var err error
@@ -284,6 +287,9 @@ func (q *Question) Marshal(question any) ([]byte, error) {
 
 // json decodes and checks a value.
 func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
+	if p.Kind == List && len(raw) > 0 && raw[0] == '"' { // a list of one
+		raw = slices.Concat([]byte("["), raw, []byte("]"))
+	}
 	if err := Decode(p.Name, raw, to.Addr().Interface()); err != nil {
 		return err
 	}

@@ -101,7 +101,9 @@ func signature(source, function string) map[string]string {
 // must be given, so the parameter has none either.
 func sameDefault(value string, p *Param) bool {
 	switch value {
-	case "", "None", `""`, "False", "()":
+	case "None": // the worker fills in the default
+		return true
+	case "", `""`, "False", "()":
 		return p.Default == "" || p.Optional
 	case "True":
 		return p.Default == "true"

@@ -111,6 +111,7 @@ type Param struct {
 	differs map[Door]string // the tag at, as a sentence
 	doors   map[Door]*Param // of doors where the default or the bound differs
 	field   []int
+	unsplit bool           // the values of a list may have commas
 	text    bool           // a type with names or a shape, which reads and writes itself
 	shape   map[string]any // of a shaped type
 }
@@ -294,6 +295,7 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	}
 	p.Path, p.Argument = f.Tag.Get("path"), f.Tag.Get("python")
 	_, p.Needed = f.Tag.Lookup("needed")
+	_, p.unsplit = f.Tag.Lookup("commas")
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err
 	}

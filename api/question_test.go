@@ -97,7 +97,7 @@ func TestWrongValues(t *testing.T) {
 		`{"times": 10}`:              `times 10: want 1 to 9`,
 		`{"times": "3"}`:             `times: want a whole number, not a string`,
 		`{"times": 1.5}`:             `times: want a whole number, not 1.5`,
-		`{"with": "a"}`:              `with: want a list, not a string`,
+		`{"with": 1}`:                `with: want a list, not a number`,
 		`{"name": null}`:             `name: null is no value: give one, or leave it out`,
 		`{"name": "a", "name": "b"}`: `name: it is given twice`,
 		`{"name": "a", "whom": "b"}`: `name: it is given twice`,

@@ -3,63 +3,70 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/vectors"
 	"github.com/collocate/collocate/words"
 )
 
-// Limits of a concordance.
-const (
-	maxLines   = 1000
-	maxContext = 50
-	maxParts   = 1000
-)
+const maxParts = 1000
+
+// ask reads a question from the URL. If it is wrong, the request is refused.
+func (x *exchange) ask(q *api.Question, question any) bool {
+	err := x.asked(q, question)
+	if err != nil {
+		x.refuse(http.StatusBadRequest, err)
+	}
+	return err == nil
+}
+
+// wordsMemory bounds the working memory of a question about words.
+const wordsMemory = 256 << 20
+
+// answer answers a question about words with what do returns.
+func (x *exchange) answer(in lane, do func(context.Context, *api.Env) (any, error)) {
+	env := &api.Env{Matrix: x.o.Matrix, Vectors: x.o.Vectors, Threads: 1, Memory: wordsMemory}
+	if x.g != nil {
+		env.Searcher, env.Analyzer = x.g.s, x.g.analyzer
+	}
+	var answer any
+	err := x.work(in, x.o.Limits.Time, func(ctx context.Context) (err error) {
+		answer, err = do(ctx, env)
+		return err
+	})
+	wrong, unknown := new(api.Error), new(words.UnknownWord)
+	switch {
+	case err == nil:
+		x.reply(http.StatusOK, answer)
+	case errors.As(err, &wrong):
+		x.refuse(http.StatusBadRequest, err)
+	case errors.Is(err, api.ErrNoMatrix):
+		x.refuse(http.StatusNotFound, errNoMatrix)
+	case errors.Is(err, api.ErrNoVectors):
+		x.refuse(http.StatusNotFound, errNoVectors)
+	case errors.As(err, &unknown), errors.Is(err, words.ErrNoText), errors.Is(err, vectors.ErrUnknown),
+		errors.Is(err, api.ErrNothing):
+		x.refuse(http.StatusNotFound, err)
+	default:
+		x.failed(err)
+	}
+}
 
 // concordance shows words in their contexts, from the stored text.
 func (x *exchange) concordance() {
-	p := x.params()
-	o := words.ConcordanceOptions{
-		Window:  p.whole("window", 10, 1, maxContext),
-		Top:     p.whole("top", 50, 1, maxLines),
-		Sample:  p.whole("sample", 0, 0, maxLines),
-		Seed:    uint64(p.whole("seed", 1, 0, 1<<53)),
-		Threads: 1,
+	var q api.Concordance
+	if !x.ask(api.ConcordanceQuestion, &q) {
+		return
 	}
-	if by := p.text("sort"); by != "" {
-		o.Sort = strings.Split(by, ",")
-	}
-	said := p.text("q")
-	with, without := p.text("with"), p.text("without")
-	q, err := o.ParseQueries(said, with, without, x.g.analyzer)
-	if err == nil {
-		err = o.Check()
-	}
-	if err == nil {
-		err = x.checkWords(said + " " + with + " " + without)
-	}
-	if bad := p.done(); bad != nil {
-		err = bad
-	}
-	if err != nil {
+	if err := x.checkWords(q.Query + " " + q.With + " " + q.Without); err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	if !x.g.s.Index().HasText() {
-		x.refuse(http.StatusNotFound, words.ErrNoText)
-		return
-	}
-	var found *words.Concordance
-	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
-		found, err = words.ConcordIndex(ctx, x.g.s.Index(), q, o)
-		return err
-	})
-	if err != nil {
-		x.failed(err)
-		return
-	}
-	x.reply(http.StatusOK, found)
+	x.answer(longLane, func(ctx context.Context, e *api.Env) (any, error) { return q.Do(ctx, e, nil) })
 }
 
 // dispersionAnswer is the distribution of a word over the index.

@@ -80,7 +80,7 @@ func inURL(q *api.Question) (list []any) {
 			s = map[string]any{"type": "string", "example": "100"}
 		}
 		one := map[string]any{"name": p.Name, "in": "query", "description": about, "schema": s}
-		if p.Needed {
+		if p.Needed && len(p.Also) == 0 { // or the older name is given
 			one["required"] = true
 		}
 		if p.Path != "" {
@@ -92,7 +92,6 @@ func inURL(q *api.Question) (list []any) {
 		for _, older := range p.Also {
 			again := maps.Clone(one)
 			again["name"], again["deprecated"], again["description"] = older, true, "Older name of "+p.Name+"."
-			delete(again, "required")
 			list = append(list, again)
 		}
 	}

@@ -12,18 +12,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/words"
 )
 
 func newConcordanceCmd(a *app) *cobra.Command {
 	var (
-		corpus corpusFlags
-		opt    words.ConcordanceOptions
-		near   contextFlags
-		out    string
+		ask api.Concordance
+		out string
 	)
 	cmd := &cobra.Command{
 		Use:     "concordance INDEX|CORPUS... QUERY",
@@ -47,34 +44,33 @@ lines are document, left, match and right, separated by tabs.`,
   collocate concordance papers.jsonl whale --sample 100 --seed 7 --out whale.csv`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, query := args[:len(args)-1], args[len(args)-1]
-			if opt.Top < 1 || opt.Window < 1 || opt.Sample < 0 {
-				return usagef("--top and --window: want at least 1; --sample: want 0 (all) or more")
-			}
+			paths := args[:len(args)-1]
+			ask.Query = args[len(args)-1]
 			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
-			opt.Threads, opt.Memory = a.threads, int64(a.memory)
 			table := &resultTable{names: []string{"document", "place", "left", "match", "right"}}
 			defer table.close()
-			wanted := opt
-			if out != "" {
-				table.dir = cooccur.ScratchDir(out)
-				wanted.TempDir = table.dir
-				if !cmd.Flags().Changed("top") {
-					wanted.Top = mostInFile
-				}
-			}
-			wanted.Each = func(l words.Line) error {
-				return table.add(l.Document, l.Place, l.Left, l.Match, l.Right)
-			}
-			found, err := a.concordance(cmd, &corpus, paths, query, &near, wanted, out)
+			env, done, err := a.wordsIn(cmd, &ask.Reading, paths, out)
 			if err != nil {
 				return err
+			}
+			defer done()
+			table.dir = env.TempDir
+			all := ask
+			if out != "" && !cmd.Flags().Changed("top") {
+				all.Top = mostInFile
+			}
+			found, err := all.Do(cmd.Context(), env, func(l words.Line) error {
+				return table.add(l.Document, l.Place, l.Left, l.Match, l.Right)
+			})
+			if err != nil {
+				return asFlags(api.ConcordanceQuestion, err)
 			}
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
+			table.most = ask.Top
 			if found.All {
 				a.summary("%d of %d lines, from %s", table.n, found.Total,
 					counted(found.Documents, "document"))
@@ -84,72 +80,19 @@ lines are document, left, match and right, separated by tabs.`,
 			for _, w := range found.Unknown {
 				a.note(w.Error())
 			}
-			table.most = opt.Top
 			if a.json {
 				return table.printJSON(a, found, "lines", func(row []any) any { return lineOf(row) })
 			}
 			return printConcordance(a.stdout, table, terminalWidth())
 		},
 	}
-	corpus.register(cmd)
-	f := cmd.Flags()
-	f.StringSliceVar(&opt.Sort, "sort", nil,
-		"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: corpus order)")
-	f.IntVar(&opt.Window, "window", 10, "words of context on each side")
-	f.IntVar(&opt.Top, "top", 50, "number of lines; unless it is given, up to a million in --out")
-	f.StringVar(&near.with, "with", "", "only lines that have a match of this `QUERY` in their context")
-	f.StringVar(&near.without, "without", "",
-		"only lines that have no match of this `QUERY` in their context")
-	f.IntVar(&opt.Sample, "sample", 0, "choose this number of lines at random, then sort; 0 means all")
-	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the sample")
+	addFlags(cmd, api.ConcordanceQuestion, &ask)
 	a.tableFlags(cmd, &out, "also write")
 	return cmd
 }
 
 // mostInFile is the default limit of lines in a file: about as many as spreadsheets open.
 const mostInFile = 1_000_000
-
-// contextFlags are queries that the context of a line must match or must not match.
-type contextFlags struct{ with, without string }
-
-func (a *app) concordance(cmd *cobra.Command, corpus *corpusFlags, paths []string, query string,
-	near *contextFlags, opt words.ConcordanceOptions, out string) (*words.Concordance, error) {
-	if len(paths) == 1 && isIndex(paths[0]) {
-		for _, name := range []string{"format", "analyzer", "fields", "id-field", "encoding"} {
-			if cmd.Flags().Changed(name) {
-				return nil, usagef("--%s needs a corpus, and %s is an index; leave it out", name, paths[0])
-			}
-		}
-		r, err := segments.Open(paths[0])
-		if err != nil {
-			return nil, err
-		}
-		defer r.Close()
-		an, err := text.ParseAnalyzer(r.Analyzer())
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", paths[0], err)
-		}
-		q, err := opt.ParseQueries(query, near.with, near.without, an)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		found, err := words.ConcordIndex(cmd.Context(), r, q, opt)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", paths[0], err)
-		}
-		return found, nil
-	}
-	an, err := corpus.analyzer()
-	if err != nil {
-		return nil, err
-	}
-	q, err := opt.ParseQueries(query, near.with, near.without, an)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	corpus.hint(cmd, a, paths)
-	return words.Concord(cmd.Context(), corpus.corpus(a, paths, out), q, opt)
-}
 
 // lineOf makes a line of a row of the table.
 func lineOf(row []any) words.Line {

@@ -118,9 +118,8 @@ func (s *Server) server() *mcp.Server {
 		if s.o.Searcher.Index().HasText() {
 			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
 				"Read the stored text of a document. Searches return its ID."), limited(s, s.document))
-			mcp.AddTool(m, tool[concordanceArgs]("concordance", "Words in context",
-				"Show the occurrences of a word or phrase, with the words around them. "+
-					`The query has words, wildcards (lip*, *ing), regular expressions (/colou?rs?/) and phrases in double quotes ("as * as", in which * alone is any word).`), limited(s, s.concordance))
+			addQuestion(m, api.ConcordanceQuestion, "Words in context",
+				"Show the occurrences of a word or phrase, with the words around them.", limited(s, s.concordance))
 		}
 	}
 	if s.o.Words != nil {

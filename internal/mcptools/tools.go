@@ -22,9 +22,6 @@ import (
 // Limits of a call: a reader of text has no use for more.
 const (
 	maxQuery   = 8192 // bytes
-	maxLines   = 500
-	maxSample  = 100_000
-	maxContext = 50
 	maxCompany = 500
 	maxPairs   = 500
 	maxKinds   = 500
@@ -33,9 +30,8 @@ const (
 // usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
 // the SDK fills them in, so that a 0 that a client sends is not taken for a missing value.
 var usual = map[string]map[string]string{
-	"document":    {"bytes": "20000"},
-	"concordance": {"window": "10", "top": "30"},
-	"company":     {"top": "20"},
+	"document": {"bytes": "20000"},
+	"company":  {"top": "20"},
 }
 
 // between checks that n is 1 to most.
@@ -230,49 +226,34 @@ func runeAt(text []byte, at int) int {
 	return at
 }
 
-type concordanceArgs struct {
-	Query  string   `json:"query" jsonschema:"words, wildcards, /regular expressions/ and phrases"`
-	Window int      `json:"window,omitempty" jsonschema:"words of context on each side, 1 to 50"`
-	Top    int      `json:"top,omitempty" jsonschema:"number of lines, 1 to 500"`
-	Sort   []string `json:"sort,omitempty" jsonschema:"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match; by default lines are in corpus order"`
-	Sample int      `json:"sample,omitempty" jsonschema:"take this number of lines at random before sorting, the same ones each time; 0 means all"`
-
-	With    string `json:"with,omitempty" jsonschema:"only lines whose context matches this query"`
-	Without string `json:"without,omitempty" jsonschema:"only lines whose context does not match this query"`
-}
-
 func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
-	in concordanceArgs) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
-	o := words.ConcordanceOptions{Window: in.Window, Top: in.Top, Sort: in.Sort, Sample: in.Sample,
-		Seed: 1, Threads: s.o.Threads}
-	if err := between("top", in.Top, maxLines); err != nil {
-		return nil, nil, err
+	args json.RawMessage) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
+	var in api.Concordance
+	err = readArgs(api.ConcordanceQuestion, args, &in)
+	if err == nil {
+		err = cmp.Or(short("q", in.Query), short("with", in.With), short("without", in.Without))
 	}
-	if err := between("window", in.Window, maxContext); err != nil {
-		return nil, nil, err
-	}
-	err = cmp.Or(short("query", in.Query), short("with", in.With), short("without", in.Without))
 	if err != nil {
 		return nil, nil, err
 	}
-	if in.Sample < 0 || in.Sample > maxSample {
-		return nil, nil, fmt.Errorf("sample %d: want 0 to %d", in.Sample, maxSample)
-	}
-	if err := o.Check(); err != nil {
-		return nil, nil, err
-	}
-	err = s.read(func(x *search.Searcher) error {
-		q, err := o.ParseQueries(in.Query, in.With, in.Without, x.Analyzer())
-		if err != nil {
-			return err
-		}
-		out, err = words.ConcordIndex(ctx, x.Index(), q, o)
-		if err == nil && out.Lines == nil {
-			out.Lines = []words.Line{} // a list, not null
-		}
+	err = s.ask(func(e *api.Env) (err error) {
+		out, err = in.Do(ctx, e, nil)
 		return err
 	})
 	return nil, out, err
+}
+
+// ask calls do with what questions about words are asked of.
+func (s *Server) ask(do func(*api.Env) error) error {
+	env := &api.Env{Matrix: s.o.Words, Threads: s.o.Threads, Memory: s.o.Memory}
+	if s.o.Searcher == nil {
+		return do(env)
+	}
+	return s.read(func(x *search.Searcher) error {
+		env := *env
+		env.Searcher, env.Analyzer = x, x.Analyzer()
+		return do(&env)
+	})
 }
 
 type companyArgs struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/words"
@@ -174,55 +175,13 @@ func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 
 // concordance shows words in their contexts, in an index with stored text or in a corpus.
 func (w *Worker) concordance(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		corpusArgs
-		indexArgs
-		Query   string   `json:"query"`
-		With    string   `json:"with"`
-		Without string   `json:"without"`
-		Window  int      `json:"window"`
-		Top     int      `json:"k"`
-		Sort    []string `json:"sort"`
-		Sample  int      `json:"sample"`
-		Seed    uint64   `json:"seed"`
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	o := words.ConcordanceOptions{Window: a.Window, Top: a.Top, Sort: a.Sort, Sample: a.Sample,
-		Seed: a.Seed, Threads: a.Threads, Memory: a.Memory}
-	if err := cmp.Or(atLeast("window", a.Window, 1), atLeast("k", a.Top, 1),
-		atLeast("sample", a.Sample, 0)); err != nil {
-		return pipe.Reply{}, err
-	}
-	if err := o.Check(); err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	if a.Index == 0 { // indexes are numbered from 1
-		corpus, an, err := a.corpus(c)
-		if err != nil {
-			return pipe.Reply{}, err
-		}
-		q, err := o.ParseQueries(a.Query, a.With, a.Without, an)
-		if err != nil {
-			return pipe.Reply{}, pipe.ValueError{Err: err}
-		}
-		found, err := words.Concord(ctx, corpus, q, o)
-		if err == nil {
-			noteUnknown(c, found.Unknown)
-		}
-		return pipe.Reply{Result: found}, err
-	}
-	s, done, err := w.use(a.Index)
+	var q api.Concordance
+	env, done, err := w.asked(c, api.ConcordanceQuestion, &q, &q.Reading)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
 	defer done()
-	q, err := o.ParseQueries(a.Query, a.With, a.Without, s.Analyzer())
-	if err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	found, err := words.ConcordIndex(ctx, s.Index(), q, o)
+	found, err := q.Do(ctx, env, nil)
 	if errors.Is(err, words.ErrNoText) {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}

@@ -2,11 +2,13 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"strconv"
 	"unsafe"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/text"
@@ -41,33 +43,42 @@ func (a *corpusArgs) corpus(c *pipe.Call, results ...string) (*text.Corpus, text
 	if err != nil {
 		return nil, nil, pipe.ValueError{Err: err}
 	}
-	o := text.Options{
-		Fields: a.Fields, IDField: a.IDField, Except: results, Threads: a.Threads, Memory: a.Memory,
-		Progress: c.Stage("reading"), Note: c.Note, Root: a.IDRoot,
-	}
-	if !text.OfBytes(a.Analyzer) {
-		o.Encoding = text.UTF8
-	}
-	if a.Encoding != "" {
-		if o.Encoding, err = text.ParseEncoding(a.Encoding); err != nil {
+	files := api.Files{Fields: a.Fields, IDField: a.IDField, Encoding: a.Encoding}
+	if a.Format != "" {
+		if files.Format, err = text.ParseFormat(a.Format); err != nil {
 			return nil, nil, pipe.ValueError{Err: err}
 		}
 	}
+	corpus, err := corpusOf(c, &files, a.Analyzer, a.Paths, a.needIDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := &corpus.Options
+	o.Except, o.Threads, o.Memory, o.Root = results, a.Threads, a.Memory, a.IDRoot
 	if len(a.Schema) > 0 {
 		if o.Schema, err = fields.ParseList(a.Schema); err != nil {
 			return nil, nil, pipe.ValueError{Err: err}
 		}
 	}
-	if a.Format != "" {
-		if o.Format, err = text.ParseFormat(a.Format); err != nil {
-			return nil, nil, pipe.ValueError{Err: err}
-		}
-	}
-	corpus := &text.Corpus{Paths: a.Paths, Options: o}
-	if len(a.Paths) == 0 {
-		corpus.Source = func(context.Context) iter.Seq2[[]text.Document, error] { return documents(c, a.needIDs) }
-	}
 	return corpus, an, nil
+}
+
+// corpusOf returns the corpus of the paths, or of the documents that follow the call if there are
+// none.
+func corpusOf(c *pipe.Call, files *api.Files, analyzer string, paths []string, needIDs bool) (*text.Corpus, error) {
+	o, err := files.Options(analyzer)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress, o.Note = c.Stage("reading"), c.Note
+	if files.SkipBad {
+		o.SkipBad = func(path string, err error) { c.Note(fmt.Sprintf("skipped %s: %v", path, err)) }
+	}
+	corpus := &text.Corpus{Paths: paths, Options: o}
+	if len(paths) == 0 {
+		corpus.Source = func(context.Context) iter.Seq2[[]text.Document, error] { return documents(c, needIDs) }
+	}
+	return corpus, nil
 }
 
 // documents yields the documents that follow a call. Their messages have an array texts, in which

@@ -14,6 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from ._documents import Corpus, Documents, as_file, listed, paths_of
+from ._names import renamed
 from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
@@ -475,10 +476,11 @@ class Index:
         found = self._call("stored", args, {"docs": self._numbers(docs)}).result
         return found or []
 
+    @renamed(k="top")
     def concordance(
         self,
         query: str,
-        k: int = 50,
+        top: int = 50,
         *,
         window: int = 10,
         sort: Sequence[str] | None = None,
@@ -489,7 +491,7 @@ class Index:
         threads: int = 0,
     ) -> Concordance:
         """Words in context, from the stored text: see `collocate.concordance`."""
-        args = {"query": query, "k": k, "window": window, "sort": listed(sort),
+        args = {"q": query, "top": top, "window": window, "sort": listed(sort),
                 "sample": sample, "seed": seed, "with": with_, "without": without,
                 "threads": threads}  # fmt: skip
         return Concordance(self._call("concordance", args).result)

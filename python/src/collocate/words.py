@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._documents import Corpus, as_file, listed
+from ._names import renamed
 from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import call
@@ -431,10 +432,11 @@ def dispersion(
     return dict(zip(queries, np.split(a["places"], a["ends"][:-1]), strict=True))
 
 
+@renamed(k="top")
 def concordance(
     corpus: Corpus,
     query: str,
-    k: int = 50,
+    top: int = 50,
     *,
     window: int = 10,
     sort: Sequence[str] | None = None,
@@ -443,26 +445,30 @@ def concordance(
     with_: str = "",
     without: str = "",
     analyzer: str = "unicode",
+    stopwords: str = "",
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    skip_bad: bool = False,
     threads: int = 0,
+    memory: int = 0,
     progress: ProgressOption = None,
 ) -> Concordance:
     """Finds words in context.
 
     query: words, wildcards (lip*, *ing), regular expressions that match whole words (/colou?rs?/),
         and phrases of these in double quotes ("as * as").
-    window: words of context on each side.
+    top: number of lines. window: words of context on each side.
     with_, without: only lines whose context matches this query, or does not match it.
     sort: by words around the match: ["L1", "R2"]; M is the match.
     sample: take this number of lines at random, then sort.
     An index with stored text answers faster: `Index.concordance`.
     """
-    args = {"query": query, "k": k, "window": window, "sort": listed(sort), "sample": sample,
+    args = {"q": query, "top": top, "window": window, "sort": listed(sort), "sample": sample,
             "seed": seed, "with": with_, "without": without, "analyzer": analyzer,
-            "threads": threads}  # fmt: skip
+            "stopwords": stopwords, "skip_bad": skip_bad, "threads": threads,
+            "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
         a = build_call("concordance", args, corpus, fields, id_field, format, encoding, tell)
     return Concordance(a.result)

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/vectors"
+	"github.com/collocate/collocate/words"
+)
+
+// Env is what questions about words are asked of, and what their answers may take. A door fills in
+// what it has.
+type Env struct {
+	Corpus    *text.Corpus     // documents
+	Reference *text.Corpus     // documents to compare them with
+	Searcher  *search.Searcher // an index, if Corpus is nil
+	Analyzer  text.Analyzer    // splits the documents, or those of the index, into words
+	Matrix    *cooccur.Reader  // co-occurring words
+	Vectors   *vectors.Vectors // word vectors
+
+	Threads int           // 0 means GOMAXPROCS
+	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
+	TempDir string        // for what does not fit in it; empty means the system's
+	Engine  engine.Kind   // it has no effect on answers
+	Device  engine.Device // the GPU, if one is used
+	// Progress, unless it is nil, is called while words and pairs are counted.
+	Progress func(stage string, done, total int64)
+}
+
+// aboutWords are the questions about words.
+var aboutWords = []*Question{ConcordanceQuestion}
+
+// Errors about what a door has not.
+var (
+	ErrNoIndex   = errors.New("there is no index to ask")
+	ErrNoMatrix  = errors.New("there is no matrix of co-occurring words to ask")
+	ErrNoVectors = errors.New("there are no word vectors to ask")
+	// ErrNothing reports that there is nothing to compare or to count.
+	ErrNothing = errors.New("there is nothing to compare")
+)
+
+// documents returns the corpus, or the stored text of the index.
+func (e *Env) documents() (*text.Corpus, error) {
+	if e.Corpus != nil {
+		return e.Corpus, nil
+	}
+	if e.Searcher == nil {
+		return nil, ErrNoIndex
+	}
+	corpus, err := words.Stored(e.Searcher.Index())
+	if err == nil {
+		corpus.Options.Threads, corpus.Options.Memory = e.Threads, e.Memory
+	}
+	return corpus, err
+}
+
+// writable replaces what JSON cannot represent: infinities by the largest numbers, NaN by 0.
+func writable(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
+}
+
+// Reasons why doors lack questions or parameters.
+const (
+	noShards   = "root: its shards would each know a part of the words only: ask a server of the whole index"
+	noGPU      = "gpu: it is a matter of reading text"
+	noPageList = "page: it shows concordances and associated words"
+)
+
+// Concordance asks for the contexts of words.
+type Concordance struct {
+	Query   string   `ask:"q" also:"query" python:"query" flag:"" needed:"" help:"words, wildcards (lip*, *ing), /regular expressions/ that match whole words, and phrases of these in double quotes, in which * alone is any word"`
+	Top     int      `ask:"top" also:"k" default:"50" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: default=30 most=500, an assistant reads less" help:"number of lines"`
+	Window  int      `ask:"window" default:"10" range:"1.." at:"http: most=50, one answer is held in memory; mcp: most=50, an assistant reads less" help:"words of context on each side"`
+	Sort    []string `ask:"sort" help:"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: corpus order)"`
+	With    string   `ask:"with" python:"with_" help:"only lines that have a match of this query in their context"`
+	Without string   `ask:"without" help:"only lines that have no match of this query in their context"`
+	Sample  int      `ask:"sample" range:"0.." at:"http: most=100000, one answer is held in memory; mcp: most=100000, an assistant reads less" help:"choose this number of lines at random, then sort; 0 means all"`
+	Seed    uint64   `ask:"seed" default:"1" help:"seed of the sample"`
+	Reading `not:"http root mcp: the index has its words already"`
+}
+
+// ConcordanceQuestion declares the parameters of Concordance.
+var ConcordanceQuestion = declare[Concordance]("concordance", "show words in their contexts", noShards, noGPU)
+
+// Do finds the contexts in documents or in the stored text of an index. Each, unless it is nil, is
+// called for each line instead of collecting them.
+func (q *Concordance) Do(ctx context.Context, e *Env, each func(words.Line) error) (*words.Concordance, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	o := words.ConcordanceOptions{Window: q.Window, Top: q.Top, Sort: q.Sort, Sample: q.Sample, Seed: q.Seed,
+		Each: each, Threads: e.Threads, Memory: e.Memory, TempDir: e.TempDir}
+	if err := o.Check(); err != nil {
+		return nil, wrong("sort", err)
+	}
+	var parsed [3]*words.Query
+	for i, p := range []struct{ name, query string }{{"q", q.Query}, {"with", q.With}, {"without", q.Without}} {
+		if i > 0 && p.query == "" {
+			continue
+		}
+		var err error
+		if parsed[i], err = words.ParseQuery(p.query, e.Analyzer); err != nil {
+			return nil, wrong(p.name, err)
+		}
+	}
+	o.With, o.Without = parsed[1], parsed[2]
+	switch {
+	case e.Corpus != nil:
+		return words.Concord(ctx, e.Corpus, parsed[0], o)
+	case e.Searcher == nil:
+		return nil, ErrNoIndex
+	}
+	return words.ConcordIndex(ctx, e.Searcher.Index(), parsed[0], o)
+}

@@ -1,0 +1,57 @@
+package words
+
+import (
+	"bytes"
+	"context"
+	"iter"
+
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/text"
+)
+
+// storedBatch is the size of a batch of stored text in bytes.
+const storedBatch = 1 << 20
+
+// Stored returns the stored text of an index as a corpus, without deleted documents. It may be read
+// several times.
+func Stored(r *segments.Reader) (*text.Corpus, error) {
+	if !r.HasText() {
+		return nil, ErrNoText
+	}
+	return &text.Corpus{Source: func(ctx context.Context) iter.Seq2[[]text.Document, error] {
+		return func(yield func([]text.Document, error) bool) {
+			var batch []text.Document
+			size := 0
+			for _, s := range r.Segments() {
+				for doc := range s.Docs() {
+					if s.Live != nil && !s.Live.Has(uint32(doc)) {
+						continue
+					}
+					body, err := s.Text(doc)
+					if err == nil {
+						err = ctx.Err()
+					}
+					var id string
+					if err == nil {
+						id, err = s.DocID(doc)
+					}
+					if err != nil {
+						yield(nil, err)
+						return
+					}
+					batch = append(batch, text.Document{ID: id, Text: bytes.Clone(body)})
+					if size += len(body); size < storedBatch {
+						continue
+					}
+					if !yield(batch, nil) {
+						return
+					}
+					batch, size = nil, 0
+				}
+			}
+			if len(batch) > 0 {
+				yield(batch, nil)
+			}
+		}
+	}}, nil
+}
