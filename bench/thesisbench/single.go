@@ -58,7 +58,11 @@ func (b *bench) single(s section) error {
 		}
 		out.Tables = append(out.Tables, t)
 	}
-	out.Tables = append(out.Tables, b.writtenRecall(s, written))
+	model, err := b.bspTables(s)
+	if err != nil {
+		return err
+	}
+	out.Tables = append(append(out.Tables, b.writtenRecall(s, written)), model...)
 	if out.Plots, err = b.singlePlots(s, base); err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestPerformanceQuotesTheReceipt(t *testing.T) {
 func TestQuotes(t *testing.T) {
 	f := quotes(&Receipt{Benches: []Bench{
 		{Name: "a", Seconds: 0.003070788}, {Name: "b: 53.2x", Seconds: 0.003070788}, {Name: "c", GBs: 1.86},
-		{Name: "d", GBs: 2929}, {Name: "e", Seconds: 1.609, Recall: 0.263}, {Name: "ff", Seconds: 1.8e-5}, {Name: "fg", Seconds: 2.46e-5},
+		{Name: "d", GBs: 2929}, {Name: "e", Seconds: 1.609}, {Name: "ff", Seconds: 1.8e-5}, {Name: "fg", Seconds: 2.46e-5},
 	}})
 	for _, c := range []struct{ call, argument, want string }{
 		{"time", "a", "3.1 ms"}, {"cores", "b: ", "0.16 s"}, {"rate", "c", "1.86 GB/s"}, {"rate", "d", "2.93 TB/s"},
@@ -80,9 +80,6 @@ func TestQuotes(t *testing.T) {
 	}
 	if got, err := f["ratio"].(func(string, string) (string, error))("e", "a"); err != nil || got != "524.0" {
 		t.Errorf("a ratio: %q, %v", got, err)
-	}
-	if got, err := f["recalls"].(func(string) (string, error))("e"); err != nil || got != "0.26" {
-		t.Errorf("a recall: %q, %v", got, err)
 	}
 	for _, name := range []string{"", "none", "f"} {
 		if got, err := f["time"].(func(string) (string, error))(name); err == nil {
@@ -136,18 +133,6 @@ func quotes(r *Receipt) template.FuncMap {
 			}
 			b, err := of(second)
 			return fmt.Sprintf("%.1f", a.Seconds/b.Seconds), err
-		},
-		"recalls": func(prefix string) (string, error) {
-			var all []string
-			for _, b := range r.Benches {
-				if strings.HasPrefix(b.Name, prefix) {
-					all = append(all, fmt.Sprintf("%.2f", b.Recall))
-				}
-			}
-			if len(all) == 0 {
-				return "", fmt.Errorf("no measurement begins with %q", prefix)
-			}
-			return strings.Join(all, ", "), nil
 		},
 		"rate":   quote(func(b Bench) string { return rate(b.GBs) }),
 		"keys":   quote(func(b Bench) string { return fmt.Sprintf("%.1f G keys/s", b.GItems) }),
