@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"math"
@@ -32,13 +31,12 @@ type exchange struct {
 	ix     *served     // the index of the request; nil if it is about none
 	g      *generation // its generation, held until the answer is sent
 	client netip.Addr
-	token  Token             // of the client; zero if it sent none
-	hash   [sha256.Size]byte // of the token
-	id     string            // of the request, for the log and the answer
-	verb   string            // name of the route in metrics
-	path   string            // path of the route, empty if there is none
-	trace  *trace            // nil if the request is not traced
-	waited time.Duration     // time spent waiting for slots
+	token  *knownToken   // of the client; nil if it needs none
+	id     string        // of the request, for the log and the answer
+	verb   string        // name of the route in metrics
+	path   string        // path of the route, empty if there is none
+	trace  *trace        // nil if the request is not traced
+	waited time.Duration // time spent waiting for slots
 
 	missing atomic.Int64 // number of shards that answers do not cover
 	changed atomic.Bool  // a shard serves another index than the root

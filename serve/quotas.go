@@ -121,8 +121,8 @@ func (q *quotas) forget(now time.Time) {
 
 // quotaKey returns whose quota a request uses.
 func (x *exchange) quotaKey() quotaKey {
-	if x.token.Secret != "" {
-		return quotaKey{token: x.hash}
+	if x.token != nil {
+		return quotaKey{token: x.token.hash}
 	}
 	return quotaKey{at: x.client}
 }

@@ -129,13 +129,19 @@ func (x *exchange) notOfRoot() {
 		"whole index, of words or of places", x.r.URL.Path))
 }
 
-func (v *Server) makeMux() *http.ServeMux {
-	mux := http.NewServeMux()
+// fixedPath is a path without names. Most requests have one, and to look it up takes half a
+// microsecond less than the mux.
+type fixedPath struct{ method, path string }
+
+func (v *Server) makeMux() {
+	v.mux, v.fixed = http.NewServeMux(), map[fixedPath]*route{}
 	for _, t := range v.makeRoutes() {
-		mux.Handle(t.method+" "+t.path, &t)
+		v.mux.Handle(t.method+" "+t.path, &t)
+		if !strings.Contains(t.path, "{") {
+			v.fixed[fixedPath{t.method, t.path}] = &t
+		}
 	}
-	mux.Handle("/", &route{do: (*exchange).nowhere})
-	return mux
+	v.mux.Handle("/", &route{do: (*exchange).nowhere})
 }
 
 // dispatch finds the route of a request.
@@ -149,6 +155,10 @@ func (x *exchange) dispatch() {
 		return
 	}
 	if x.allowOrigin() {
+		return
+	}
+	if t := x.fixed[fixedPath{x.r.Method, x.r.URL.Path}]; t != nil && x.r.URL.RawPath == "" {
+		t.ServeHTTP(x.w, x.r)
 		return
 	}
 	x.r = withOneID(x.r)

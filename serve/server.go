@@ -114,6 +114,7 @@ type Server struct {
 	threads   int
 	gate      *gate
 	log       *slog.Logger
+	fixed     map[fixedPath]*route // the routes whose paths have no names
 	mux       *http.ServeMux
 	tokens    atomic.Pointer[tokens] // nil if none is needed
 	quotas    *quotas
@@ -179,7 +180,7 @@ func newServer(o Options) *Server {
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
 	v.summed = sync.OnceValue(v.describePoints)
-	v.mux = v.makeMux()
+	v.makeMux()
 	v.described = sync.OnceValue(v.describeAPI)
 	v.indexes.Store(&[]*served{})
 	return v
@@ -221,7 +222,7 @@ func (v *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			slog.String("client", x.client.String()), slog.String("method", r.Method), slog.String("path", r.URL.Path),
 			slog.Int("status", x.sent.status), slog.Int64("bytes", x.sent.size),
 			slog.Duration("took", took), slog.Duration("waited", x.waited)}
-		if x.token.Name != "" {
+		if x.token != nil && x.token.Name != "" {
 			attrs = append(attrs, slog.String("token", x.token.Name))
 		}
 		if n := x.missing.Load(); n > 0 {

@@ -18,7 +18,12 @@ type Token struct {
 }
 
 // tokens are the tokens by their hashes: to find one takes no time that depends on its secret.
-type tokens map[[sha256.Size]byte]Token
+type tokens map[[sha256.Size]byte]*knownToken
+
+type knownToken struct {
+	Token
+	hash [sha256.Size]byte
+}
 
 // SetToken replaces all tokens by one that may read and write; "" means that none is needed.
 // Requests in progress go on.
@@ -30,7 +35,8 @@ func (v *Server) SetTokens(list []Token) {
 	all := tokens{}
 	for _, t := range list {
 		if t.Secret != "" {
-			all[sha256.Sum256([]byte(t.Secret))] = t
+			hash := sha256.Sum256([]byte(t.Secret))
+			all[hash] = &knownToken{t, hash}
 		}
 	}
 	if len(all) == 0 {
@@ -53,9 +59,8 @@ func (x *exchange) authorized() bool {
 	if !ok {
 		return false
 	}
-	x.hash = sha256.Sum256([]byte(said))
-	x.token, ok = (*all)[x.hash]
-	return ok
+	x.token = (*all)[sha256.Sum256([]byte(said))]
+	return x.token != nil
 }
 
 // mayWrite reports whether the client may change indexes, or refuses the request.
@@ -65,7 +70,7 @@ func (x *exchange) mayWrite() bool {
 		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: see serve.Options.Writable"))
 	case x.o.Root != nil:
 		x.notOfRoot()
-	case x.tokens.Load() != nil && !x.token.Write:
+	case x.token != nil && !x.token.Write:
 		x.refuse(http.StatusForbidden, errors.New("the token may only read"))
 	default:
 		return true
