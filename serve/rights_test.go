@@ -263,6 +263,33 @@ func TestClientsThatLeave(t *testing.T) {
 	}
 }
 
+// While a client sends documents slowly, others change the index: the generation that was current
+// when it began is closed nevertheless.
+func TestSlowClientsKeepNoGeneration(t *testing.T) {
+	h := writable(t, Options{CommitEvery: time.Hour})
+	must(t, h, "PUT", "/v1/indexes/i", "", 201)
+	body, to := io.Pipe()
+	answered := make(chan *httptest.ResponseRecorder)
+	go func() {
+		answered <- serveOne(h, httptest.NewRequest("POST", "/v1/indexes/i/documents?refresh=true", body))
+	}()
+	fmt.Fprintln(to, `{"id":"slow","text":"bear"}`)
+	old := h.index("i").current.Load()
+	must(t, h, "POST", "/v1/indexes/i/documents?refresh=true", `{"id":"quick","text":"bear"}`, 200)
+	for start := time.Now(); old.users.Load() > 0; time.Sleep(time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("the old generation still has %d users", old.users.Load())
+		}
+	}
+	to.Close()
+	if w := <-answered; w.Code != 200 {
+		t.Errorf("the slow client: %d %s, want 200", w.Code, w.Body)
+	}
+	if got := find(t, h, "i", "bear"); !slices.Equal(got, []string{"quick", "slow"}) {
+		t.Errorf("%q, want both documents", got)
+	}
+}
+
 // A line of any length takes a bounded part of memory, and so do its errors.
 func TestLongLines(t *testing.T) {
 	limits := unheld

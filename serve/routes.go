@@ -219,7 +219,7 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t.is&ofIndex != 0 && !x.holdIndex(t) {
 		return
 	}
-	defer x.letGo(x.g)
+	defer func() { x.letGo(x.g) }()
 	if x.g != nil && x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
 		x.failed(x.o.Root.unserved())
 		return

@@ -20,6 +20,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // writeAnswer says what a change did.
@@ -95,7 +96,10 @@ func (x *exchange) addDocuments() {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	in := &bulk{x.Server, x.ix, x.client, newLines(&body{x: x}, x.o.Limits.Document), kind == "application/json"}
+	in := &bulk{x.Server, x.ix, x.client, x.g.objects(x.o.Limits.Document),
+		newLines(&body{x: x}, x.o.Limits.Document), kind == "application/json"}
+	x.letGo(x.g) // a slow client must not keep an old generation open
+	x.g = nil
 	if asJob {
 		x.addLater(in, how)
 		return
@@ -217,8 +221,10 @@ type bulk struct {
 	v      *Server
 	ix     *served
 	client netip.Addr
-	lines  *lineReader
-	single bool // the body is one document
+
+	objects *text.Objects
+	lines   *lineReader
+	single  bool // the body is one document
 }
 
 // add adds the documents until the stream ends. An error in a document is noted, and the others are
@@ -230,13 +236,7 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 	if err != nil {
 		return nil, err
 	}
-	g := b.ix.hold()
-	if g == nil {
-		return nil, errDropped
-	}
-	defer b.v.letGo(g)
 	a = &writeAnswer{}
-	objects := g.objects(b.v.o.Limits.Document)
 	next := b.lines.next
 	if b.single {
 		next = b.lines.whole
@@ -265,7 +265,7 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 		n := a.Added
 		stop := b.v.inTurn(ctx, b.client, a.Added+a.Failed == 0, func(ctx context.Context) error {
 			for i, row := range part {
-				d, bad := objects.Parse(row)
+				d, bad := b.objects.Parse(row)
 				if bad == nil && d.ID == "" {
 					bad = errors.New("the document has no ID: want a field id")
 				}
@@ -299,7 +299,7 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 			tell(a)
 		}
 	}
-	a.Ignored = objects.Others()
+	a.Ignored = b.objects.Others()
 	if err != nil {
 		if over := new(overQuota); errors.As(err, &over) && a.Added > 0 {
 			a.fail(b.lines.number, "", fmt.Errorf("from here on nothing was added: %w", err))

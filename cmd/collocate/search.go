@@ -55,8 +55,9 @@ of words, of which a document must have at least one (with --mode and: all). It 
   year:* NOT title:*            documents with a value, or a word, in a field (also _exists_:year);
                                 * alone is all documents
 
-DIR may also be the URL of a 'collocate serve', such as http://localhost:8080. Flags that it does
-not support are an error. If it asks shards, the answer says how many of them it covers.
+DIR may also be the URL of a 'collocate serve', such as http://localhost:8080, or of one of its
+indexes, such as http://localhost:8080/v1/indexes/news. Flags that it does not support are an
+error. If it asks shards, the answer says how many of them it covers.
 
 Plain words need no quotes; --plain treats all operators as text. Package search/query has the
 grammar. All algorithms give the same documents, order and scores; they differ in speed.

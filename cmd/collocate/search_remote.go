@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +43,9 @@ func remoteQuery(words string, given *pflag.FlagSet) (ask url.Values, err error)
 	return ask, err
 }
 
+// ofOneIndex matches the address of one of several indexes of a server.
+var ofOneIndex = regexp.MustCompile(`/v1/indexes/[^/?]+$`)
+
 // searchRemote searches through a server.
 func (a *app) searchRemote(ctx context.Context, address, words string, f *searchFlags,
 	given *pflag.FlagSet) error {
@@ -56,7 +60,11 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if err != nil {
 		return err
 	}
-	where := strings.TrimRight(address, "/") + "/v1/search?" + ask.Encode()
+	where := strings.TrimRight(address, "/")
+	if !ofOneIndex.MatchString(where) {
+		where += "/v1"
+	}
+	where += "/search?" + ask.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
 		return usageError{err}

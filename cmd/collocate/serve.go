@@ -24,6 +24,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/heap"
 	"github.com/collocate/collocate/search"
@@ -135,7 +136,7 @@ seconds, with exit code 0.`,
   collocate serve --root --shards 'http://a:8081|http://b:8081,http://c:8082'
   collocate serve news.index --addr :8443 --tls-cert cert.pem --tls-key key.pem --token-file token`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd); err != nil {
+			if err := f.check(a, cmd); err != nil {
 				return err
 			}
 			if f.root || f.shards != "" {
@@ -213,7 +214,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 }
 
 // check validates the flags before anything is opened.
-func (f *serveFlags) check(cmd *cobra.Command) error {
+func (f *serveFlags) check(a *app, cmd *cobra.Command) error {
 	if f.maxK < 1 || f.maxK > search.MaxK {
 		return usagef("--max-k %d: want 1 to %d", f.maxK, search.MaxK)
 	}
@@ -231,6 +232,8 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 	switch {
 	case !f.writable && (f.deletable || cmd.Flags().Changed("commit-every") || cmd.Flags().Changed("max-document")):
 		return usagef("--deletable, --commit-every and --max-document need --writable")
+	case f.writable && a.engine == engine.GPU:
+		return usagef("--writable with --engine gpu: a new index is empty, and cannot be on a GPU; leave one out")
 	case f.deletable && f.indexes == "":
 		return usagef("--deletable needs --indexes: only indexes in its folder are deleted")
 	case f.commitEvery <= 0:
