@@ -59,10 +59,9 @@ func (q *Query) findFloor() {
 
 // rewind sets the threshold to the floor.
 func (q *Query) rewind() {
-	q.theta = q.floor
-	q.cut = float64(q.floor) * (1 - q.Margin)
-	if q.floor < 0 {
-		q.cut = -1
+	q.theta, q.cut = q.floor, -1
+	if q.floor >= 0 {
+		q.cut = q.cutOf(q.floor)
 	}
 }
 

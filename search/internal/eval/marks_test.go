@@ -96,6 +96,42 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 	}
 }
 
+// Bounds may be far above all scores: of a model of one's own without bounds, or of a rare word with
+// a weight of a billion, while the last answers do not have that word. Differences of their sums
+// must not lose the other words' scores.
+func TestBoundsFarAboveScores(t *testing.T) {
+	alwaysMark(t)
+	rng := rand.New(rand.NewPCG(91, 94))
+	root := searchtest.Scratch(t)
+	for i := range max(8, trials.Cases(40)) {
+		p := searchtest.RandomPlain(rng, []int{300, 3000, 30_000}[rng.IntN(3)], 2+rng.IntN(10))
+		dir := searchtest.IndexDir(root, i)
+		s := write(t, p, dir)
+		for try := range 6 {
+			words := searchtest.RandomWords(rng, p)
+			r := ask.Request{Words: words, K: []int{10, 100, 1000}[rng.IntN(3)], Model: searchtest.OwnWild}
+			if try%2 == 0 {
+				words[rng.IntN(len(words))].Weight = 1e9
+				r.Model = model.BM25{K1: 0.9, B: 0.4}
+			}
+			want := p.Search(t, s.e.Index, words, r.K, ask.Or, r.Model)
+			for _, parallel := range []*ask.Parallel{nil, {Engine: engine.Multicore, Threads: 2}} {
+				r.Parallel = parallel
+				got, err := s.Search(context.Background(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Hits, want) {
+					t.Fatalf("index %d, %v, %v, k %d, parallel %v:\n got %v\nwant %v", i, words, r.Model, r.K,
+						parallel != nil, searchtest.Head(got.Hits), searchtest.Head(want))
+				}
+			}
+		}
+		s.Close()
+		os.RemoveAll(dir)
+	}
+}
+
 // The same if some lists have levels, and are marked or only looked up.
 func TestMarksAndLevels(t *testing.T) {
 	trials.Long(t, "long lists")

@@ -38,9 +38,10 @@ type Query struct {
 	anyOrder bool    // documents may come in any order: theta is below the worst of the k best
 	// The heap is for all segments of an index; base is the number of this segment's first
 	// document.
-	shared bool
-	base   uint32
-	Margin float64 // how much lower than theta cut is, relatively
+	shared  bool
+	base    uint32
+	Margin  float64 // how much lower than theta cut is, relatively
+	bounded float64 // sum of the bounds of all lists
 
 	byBound  []*list   // working copy for algorithms that order the lists by their bounds
 	byLength []*list   // of shortestFirst
@@ -96,8 +97,8 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 		q.Stats.Words++
 		q.Stats.Postings += int64(t.Info.DF)
 	}
-	q.Margin = marginOf(len(q.Terms))
-	q.floor = -1
+	q.Margin, q.floor = marginOf(len(q.Terms)), -1
+	q.boundSums()
 	if !q.shared { // else what other segments have taught holds for this one, too
 		q.unlearn()
 	}
@@ -122,6 +123,28 @@ func marginOf(words int) float64 {
 		return 0
 	}
 	return float64(words+4) * 0x1p-23
+}
+
+// boundSums sets bounded, the largest sum of bounds.
+func (q *Query) boundSums() {
+	q.bounded = 0
+	for _, l := range q.Lists {
+		q.bounded += l.max
+	}
+}
+
+// cutOf returns the cut of a threshold. Bounds are also subtracted from their sums, which errs by a
+// share of the largest sum. That is less than the last bit of theta, a float32, unless bounds are
+// far above theta: one word may have a weight of a billion, and a model of one's own may have no
+// bounds at all. Then cut is lower by what some hundred float64 operations can err.
+func (q *Query) cutOf(theta float32) float64 {
+	cut := float64(theta) * (1 - q.Margin)
+	if q.bounded > cut*0x1p16 {
+		if cut -= q.bounded * 0x1p-46; cut < 0 {
+			return -1 // nothing is skipped
+		}
+	}
+	return cut
 }
 
 // unlearn resets what the query has learned about which of its options pay.
@@ -210,7 +233,7 @@ func (q *Query) push(doc uint32, score float32) {
 		return
 	}
 	q.theta = q.toBeat()
-	q.cut = float64(q.theta) * (1 - q.Margin)
+	q.cut = q.cutOf(q.theta)
 	if q.trace && q.Stats.Entered >= q.traceAt {
 		q.Stats.Thresholds = append(q.Stats.Thresholds,
 			ask.Threshold{Entered: q.Stats.Entered, Doc: q.base + doc, Score: q.theta})

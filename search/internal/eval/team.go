@@ -344,7 +344,7 @@ func (t *Team) fork() (*Query, error) {
 		s.Release(q)
 		return nil, err
 	}
-	q.Margin, q.floor = m.Margin, -1
+	q.Margin, q.bounded, q.floor = m.Margin, m.bounded, -1
 	q.unlearn()
 	q.rewind()
 	q.scores = append(q.scores[:0], make([]float32, len(q.Terms))...)

@@ -84,7 +84,7 @@ func (q *Query) refresh() {
 	}
 	if score > q.theta {
 		q.theta = score
-		q.cut = float64(score) * (1 - q.Margin)
+		q.cut = q.cutOf(score)
 	}
 }
 

@@ -242,18 +242,18 @@ var TestModels = []model.Model{
 	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2}, model.BM25{Variant: bm25.LuceneLossy},
 	model.BM25{K1: 2, B: 1, Variant: bm25.Plus}, model.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
 	model.BM25{K1: model.Zero, B: 1},
-	ownRising, ownWild,
+	OwnRising, OwnWild,
 	model.Boolean{}, model.Cosine{}, model.Dirichlet{}, model.Dirichlet{Mu: 50}, model.DPH{},
 }
 
-// Two models of one's own: one with bounds, and one without, whose scores rise and fall and are
-// sometimes none.
+// OwnRising and OwnWild are models of one's own: one with bounds, and one without, whose scores
+// rise and fall and are sometimes none.
 var (
-	ownRising = &model.Own{Name: "rising", Monotonic: true, Word: func(w model.WordStats) func(tf, length uint32) float64 {
+	OwnRising = &model.Own{Name: "rising", Monotonic: true, Word: func(w model.WordStats) func(tf, length uint32) float64 {
 		rare := float64(w.All) / float64(w.Documents)
 		return func(tf, length uint32) float64 { return rare * float64(tf) / (float64(tf) + float64(length)) }
 	}}
-	ownWild = &model.Own{Name: "wild", Word: func(w model.WordStats) func(tf, length uint32) float64 {
+	OwnWild = &model.Own{Name: "wild", Word: func(w model.WordStats) func(tf, length uint32) float64 {
 		return func(tf, length uint32) float64 { return math.Sqrt(float64(tf%7) - 2 + float64(length%5)) }
 	}}
 )

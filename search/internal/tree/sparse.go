@@ -80,7 +80,9 @@ type scored struct {
 
 	best   topk.Heap // scores so far of k different candidates, whose final scores are not lower
 	margin float64   // relative margin for rounding
-	floor  float64   // a score below which no document enters the result
+
+	bounded float64 // sum of the bounds of all lists
+	floor   float64 // a score below which no document enters the result
 
 	most       float32              // the highest of scores
 	bounds     []float64            // bound on each candidate's final score, by levels
@@ -110,7 +112,8 @@ func (x *exec) rankSparse(root *node, within *docset.Set, h *ranking) error {
 	}
 	c := scoredPool.Get().(*scored)
 	defer scoredPool.Put(c)
-	c.margin, c.floor = h.margin, h.cut
+	c.margin, c.bounded = h.margin, rest
+	c.floor = c.lowered(h.cut)
 	c.list(within)
 	c.begin(h)
 	all := true           // documents with none of the words so far can still enter the result
@@ -200,7 +203,16 @@ func (c *scored) beat() float64 {
 	if !c.best.Full() {
 		return c.floor
 	}
-	return max(c.floor, float64(c.best.Worst())*(1-c.margin))
+	return max(c.floor, c.lowered(float64(c.best.Worst())*(1-c.margin)))
+}
+
+// lowered returns a threshold that bounds can be compared with after they were subtracted from
+// their sum; see Query.cutOf in package eval.
+func (c *scored) lowered(threshold float64) float64 {
+	if c.bounded > threshold*0x1p16 {
+		threshold -= c.bounded * 0x1p-46
+	}
+	return threshold
 }
 
 // keep drops candidates with none of the words so far, and those with a score below least.
