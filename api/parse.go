@@ -27,10 +27,14 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text(e.Param) }
 
-// Text returns the text with the parameter's name as a door writes it.
+// Text returns the text with the parameter's name as a door writes it. What was expected may begin
+// with the parameter's own name, as in "facet "lang:0": ...", which is then written once.
 func (e *Error) Text(name string) string {
 	if name == "" {
 		return e.Err.Error()
+	}
+	if said, ok := strings.CutPrefix(e.Err.Error(), e.Param+" "); ok && e.Said == "" {
+		return name + " " + said
 	}
 	if e.Said != "" {
 		name += " " + e.Said

@@ -66,6 +66,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
+	if c == nil {
+		return errors.New("build index: the corpus is nil: want a text.Corpus")
+	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -104,6 +107,11 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err := w.addCorpus(ctx, c, o); err != nil {
 		return err
 	}
+	if w.empty {
+		if err := keepOld(dir); err != nil {
+			return err
+		}
+	}
 	if err := w.writeRoot(remember()); err != nil {
 		return err
 	}
@@ -111,6 +119,20 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		return w.Commit()
 	}
 	return w.reorder(ctx, dir, o, remember())
+}
+
+// keepOld returns an error if the folder has an index with documents. An empty one would replace it,
+// which is rarely meant: the folder of the corpus is empty, or nothing in it could be read.
+func keepOld(dir string) error {
+	has := living(dir)
+	if r, err := Open(dir); err == nil {
+		has = r.Docs() > 0
+		r.Close()
+	}
+	if !has {
+		return nil
+	}
+	return fmt.Errorf("build index: the corpus has no documents, so the index in %s is kept: remove it first if an empty one is meant", dir)
 }
 
 // addCorpus inverts the corpus and writes the files of the index.

@@ -450,9 +450,16 @@ func (e *idEncoder) close() error {
 type DuplicateIDError struct {
 	ID            string // external ID that both documents have
 	First, Second int    // numbers of the two documents in the corpus
+	// Adding is true if they were to be added to an index with segments, in which a document
+	// replaces an older one with its ID, so that both cannot be kept.
+	Adding bool
 }
 
 func (e *DuplicateIDError) Error() string {
+	if e.Adding {
+		return fmt.Sprintf("documents %d and %d of those to add have the same ID %q: leave one out, "+
+			"add them in two calls, or name another field (text.Options.IDField)", e.First+1, e.Second+1, e.ID)
+	}
 	return fmt.Sprintf("documents %d and %d of the corpus have the same ID %q: judgments and runs could not tell them apart; "+
 		"name another field (text.Options.IDField), or keep both (index.BuildOptions.AllowDuplicateIDs)", e.First+1, e.Second+1, e.ID)
 }

@@ -80,7 +80,7 @@ func (w *idWriter) writeBlocks(out *sections.Writer, starts *scratch.Numbers) er
 	last, lastDoc := []byte(nil), -1
 	err := w.each(func(doc int, id []byte, n int) error {
 		if w.unique && lastDoc >= 0 && bytes.Equal(id, last) {
-			return &DuplicateIDError{string(id), lastDoc, doc}
+			return &DuplicateIDError{ID: string(id), First: lastDoc, Second: doc}
 		}
 		if err := e.addRun(id, n); err != nil {
 			return err

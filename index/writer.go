@@ -84,6 +84,7 @@ type Writer struct {
 	ordered     bool // documents were brought into a better order
 	runBlocks   bool // some blocks of IDs have more than idsPerBlock
 	docsWritten bool
+	empty       bool // there are no documents
 }
 
 // Create starts an index in the folder dir. The folder must not exist yet, or be empty, or be an
@@ -187,7 +188,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 	if uint64(len(d.Lengths)) >= maxDocs {
 		return fmt.Errorf("index: %d documents: want at most %d", len(d.Lengths), maxDocs-1)
 	}
-	w.docs = d
+	w.docs, w.empty = d, len(d.Lengths) == 0
 	var err error
 	if w.lengths, err = newLengthTable(d.Lengths, d.Tokens, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
 		return err

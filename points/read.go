@@ -502,6 +502,9 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 			return l, err
 		}
 	}
+	if err := l.oneRole(names, s.fixed == nil); err != nil {
+		return l, err
+	}
 	for _, c := range []struct{ at, given int }{
 		{l.x, given.x}, {l.y, given.y}, {l.geometry, given.geometry}, {l.feature, given.feature},
 	} {
@@ -511,6 +514,24 @@ func (s *rowSink) columns(names []string, table bool) (layout, error) {
 		}
 	}
 	return l, nil
+}
+
+// oneRole returns an error if a column has two roles. A feature may also be the time.
+func (l *layout) oneRole(names []string, feature bool) error {
+	roles := []struct {
+		at   int
+		name string
+	}{{l.x, "X"}, {l.y, "Y"}, {l.geometry, "Geometry"}, {l.feature, "Feature"}, {l.time, "Time"}}
+	for i, a := range roles {
+		for _, b := range roles[:i] {
+			if a.at < 0 || a.at != b.at || b.name == "Feature" || a.name == "Feature" && !feature {
+				continue
+			}
+			return fmt.Errorf("column %q for both points.ReadOptions.%s and points.ReadOptions.%s: want a column for each",
+				names[a.at], b.name, a.name)
+		}
+	}
+	return nil
 }
 
 func lastIndex(names []string, name string) int {

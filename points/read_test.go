@@ -283,6 +283,20 @@ func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
 	}
 }
 
+func TestAColumnHasOneRole(t *testing.T) {
+	for want, o := range map[string]ReadOptions{
+		`"y" for both points.ReadOptions.Y and points.ReadOptions.Feature`:        {Feature: "y"},
+		`"x" for both points.ReadOptions.X and points.ReadOptions.Y`:              {X: "x", Y: "x"},
+		`"at" for both points.ReadOptions.X and points.ReadOptions.Time`:          {X: "at", Y: "y", Time: "at"},
+		`"y" for both points.ReadOptions.Geometry and points.ReadOptions.Feature`: {Geometry: "y", Feature: "y"},
+	} {
+		_, err := Read(strings.NewReader("x,y,at,type\n1,2,3,A\n"), o)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want column %s", err, want)
+		}
+	}
+}
+
 func TestWhatCouldChangeTheResultIsNotGuessed(t *testing.T) {
 	var names strings.Builder
 	names.WriteString("x,y,name\n")

@@ -36,7 +36,7 @@ import (
 // missing.
 type Root struct {
 	groups []*group
-	token  string
+	token  atomic.Pointer[string]
 	first  int
 	turn   atomic.Uint32 // counter that rotates which shard is asked first
 	met    metIndexes
@@ -72,7 +72,8 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	if strings.ContainsFunc(o.Token, unicode.IsControl) {
 		return nil, errors.New("the token of the shards contains a control character")
 	}
-	r := &Root{token: o.Token, first: o.First, lookTime: time.Second}
+	r := &Root{first: o.First, lookTime: time.Second}
+	r.token.Store(&o.Token)
 	if r.first == 0 {
 		r.first = 1
 	}
@@ -98,6 +99,9 @@ func ParseShards(list string, o RootOptions) (*Root, error) {
 	return r, nil
 }
 
+// SetToken replaces the token that is sent to the shards' servers; "" means none.
+func (r *Root) SetToken(token string) { r.token.Store(&token) }
+
 // statusError is an answer with an HTTP status other than 200.
 type statusError struct {
 	status int
@@ -116,8 +120,8 @@ type shardCall struct {
 // call sends a request to one replica. Errors do not name it.
 func (r *Root) call(ctx context.Context, one *replica, c *shardCall, into any) error {
 	headers := c.headers + traceHeader(ctx)
-	if r.token != "" {
-		headers += "Authorization: Bearer " + r.token + "\r\n"
+	if token := *r.token.Load(); token != "" {
+		headers += "Authorization: Bearer " + token + "\r\n"
 	}
 	status, said, err := one.client.do(ctx, c.method, c.path, headers, c.body, c.room)
 	if err == nil {

@@ -150,6 +150,22 @@ func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 		}
 		listener.Close()
 	}
+	got := make(chan string, 2)
+	shard := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got <- r.Header.Get("Authorization")
+	}))
+	defer shard.Close()
+	root, err := ParseShards(shard.URL, RootOptions{Token: "old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []string{"old", "new"} { // a new token is sent from the next request on
+		root.SetToken(token)
+		root.call(t.Context(), root.groups[0].replicas[0], &shardCall{method: http.MethodGet, path: "/", room: 1 << 20}, nil)
+		if sent := <-got; sent != "Bearer "+token {
+			t.Errorf("the shard got %q, want the token %s", sent, token)
+		}
+	}
 	if _, err := ParseShards("http://a", RootOptions{Token: "a\nb"}); err == nil {
 		t.Error("a token of two lines: no error")
 	}

@@ -62,6 +62,9 @@ func (x *exchange) parseMany(body []byte) ([]searchParams, error) {
 
 // parseLines parses and checks the body of a POST: one object per line.
 func (x *exchange) parseLines(body []byte) ([]searchParams, error) {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
+		return nil, errors.New(`body: it is a list: want one query per line, each an object such as {"q": "moon"}`)
+	}
 	many := make([]searchParams, 0, min(x.o.Limits.Queries, bytes.Count(body, []byte("\n"))+1))
 	for row := range bytes.Lines(body) {
 		if len(bytes.TrimSpace(row)) == 0 {

@@ -117,11 +117,6 @@ added, and a note says so.`,
 					Engine: a.engine, Device: a.gpu,
 				})
 				c.Added, c.Replaced = added, replaced
-				if twice := new(index.DuplicateIDError); errors.As(err, &twice) {
-					return fmt.Errorf("documents %d and %d of those to add have the same ID %q: "+
-						"leave one out, add them in two calls, or name another field with --id-field",
-						twice.First+1, twice.Second+1, twice.ID)
-				}
 				return err
 			})
 			if err != nil {

@@ -67,9 +67,13 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return asFlags(api.CurveQuestion, err)
 	}
 	curves := answer.Found
-	a.summary("%s of %s, %s of %s; %d rounds of null %s", counted(in.Len(), "point"),
+	null := fmt.Sprintf("%d rounds of null %s", p.ask.Rounds, p.ask.Null)
+	if p.ask.Rounds == 0 {
+		null = "no null model to compare with (--rounds)"
+	}
+	a.summary("%s of %s, %s of %s; %s", counted(in.Len(), "point"),
 		counted(len(in.Features), "feature"), counted(len(curves), "curve"),
-		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), p.ask.Rounds, p.ask.Null)
+		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), null)
 	if p.csv != "" {
 		if err := a.writeTo(p.csv, func(w io.Writer) error { return writeCurves(w, in, curves) }); err != nil {
 			return fmt.Errorf("write curves: %w", err)
@@ -100,12 +104,15 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		if c.Expected != nil {
 			expected = c.Expected[at]
 		}
-		what := "avoid"
-		if c.Attract {
-			what = "attract"
+		what, z := "-", "-" // they compare with a null model
+		if c.Expected != nil {
+			what, z = "avoid", strconv.FormatFloat(c.Z, 'f', 2, 64)
+			if c.Attract {
+				what = "attract"
+			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%.2f\t%s\t%s\n", in.Features[c.A],
-			in.Features[c.B], what, c.At, c.L[at], expected, c.Z, rounded(c.P), rounded(c.Q))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\t%s\n", in.Features[c.A],
+			in.Features[c.B], what, c.At, c.L[at], expected, z, rounded(c.P), rounded(c.Q))
 	}
 	return t.Flush()
 }

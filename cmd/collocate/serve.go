@@ -40,7 +40,9 @@ type serveFlags struct {
 	pointsFlags     string
 	read            api.PointsReading
 	tokenFile       string
-	token           followedToken
+	token           followed[[]serve.Token]
+	rootToken       followed[string]
+	setShardToken   func(string)
 	proxies         []string
 	trusted         []netip.Prefix // the parsed proxies
 	tlsCert, tlsKey string
@@ -122,9 +124,9 @@ GOMEMLIMIT in the environment override that.
 
 When the index in DIR is replaced, or on SIGHUP or SIGUSR1, the server switches to the new one
 without refusing a request. Under nohup only SIGUSR1 does that, since SIGHUP is ignored there. A
-new token in the file of --token-file is used at once, too. Behind a proxy, name its address with
---proxy: otherwise all its clients count as one. A proxy may add a path before the page. Ctrl-C or SIGTERM ends the server after running requests, within five
-seconds, with exit code 0.`,
+new token in the file of --token-file or --shard-token-file is used at once, too. Behind a proxy, name its address with
+--proxy: otherwise all its clients count as one. A proxy may add a path before the page. Ctrl-C or
+SIGTERM ends the server after running requests, within five seconds, with exit code 0.`,
 		Args: cobra.ArbitraryArgs,
 		Example: `  collocate serve news.index
   collocate serve news.index old=/archive/news.index
@@ -486,7 +488,8 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 			c()
 		}
 	}
-	if o.Tokens, err = f.token.read(f.tokenFile); err != nil {
+	read := func() ([]serve.Token, error) { return readTokens(f.tokenFile) }
+	if o.Tokens, err = f.token.read(f.tokenFile, read); err != nil {
 		return closeAll, err
 	}
 	if f.tlsCert != "" {
@@ -604,7 +607,8 @@ func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog
 			forced = true
 		case <-look.C:
 		}
-		f.token.look(server, log, forced)
+		f.token.look(server.SetTokens, log, forced)
+		f.rootToken.look(f.setShardToken, log, forced)
 		if names, err := server.Look(ctx, forced); err == nil {
 			tell(names)
 		}

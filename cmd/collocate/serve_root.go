@@ -30,7 +30,9 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 			return usagef("--%s has no effect with --root: set it for the servers of the shards", name)
 		}
 	}
-	token, err := readToken("shard-token-file", f.shardToken)
+	token, err := f.rootToken.read(f.shardToken, func() (string, error) {
+		return readToken("shard-token-file", f.shardToken)
+	})
 	if err != nil {
 		return err
 	}
@@ -42,6 +44,7 @@ func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {
 	if o.Root, err = serve.ParseShards(f.shards, serve.RootOptions{Token: token, First: first}); err != nil {
 		return usageError{fmt.Errorf("--shards: %w", err)}
 	}
+	f.setShardToken = o.Root.SetToken
 	o.Name = "shards"
 	ctx := cmd.Context()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", f.addr)

@@ -67,23 +67,24 @@ func readTokens(file string) ([]serve.Token, error) {
 	return list, nil
 }
 
-// followedToken is the file of --token-file, which is read again when it changes.
-type followedToken struct {
-	file string
-	was  os.FileInfo // of what was read
-	said string      // the last error
+// followed is the file of --token-file or --shard-token-file, which is read again when it changes.
+type followed[T any] struct {
+	file  string
+	parse func() (T, error)
+	was   os.FileInfo // of what was read
+	said  string      // the last error
 }
 
-// read reads the tokens for the first time.
-func (t *followedToken) read(file string) ([]serve.Token, error) {
-	t.file = file
+// read reads the file for the first time.
+func (t *followed[T]) read(file string, parse func() (T, error)) (T, error) {
+	t.file, t.parse = file, parse
 	t.was, _ = os.Stat(file) // before it is read, so that no change is missed
-	return readTokens(file)
+	return parse()
 }
 
-// look gives the server new tokens, if the file has changed or the server was told to reload. If
-// the file has none, the old ones stay valid.
-func (t *followedToken) look(server *serve.Server, log *slog.Logger, forced bool) {
+// look passes on what the file has, if it has changed or the server was told to reload. If the file
+// has no token, the old ones stay in use.
+func (t *followed[T]) look(set func(T), log *slog.Logger, forced bool) {
 	if t.file == "" {
 		return
 	}
@@ -92,17 +93,17 @@ func (t *followedToken) look(server *serve.Server, log *slog.Logger, forced bool
 		is.ModTime().Equal(t.was.ModTime()) && is.Size() == t.was.Size() {
 		return
 	}
-	var tokens []serve.Token
+	var tokens T
 	if err == nil {
-		tokens, err = readTokens(t.file)
+		tokens, err = t.parse()
 	}
 	if err != nil {
 		if forced || err.Error() != t.said { // log it once: the file may be being written
-			log.Error("the new token cannot be read; the old one is still valid", "error", err)
+			log.Error("the new token cannot be read; the old one is still used", "error", err)
 		}
 		t.said = err.Error()
 		return
 	}
-	server.SetTokens(tokens)
+	set(tokens)
 	t.was, t.said = is, ""
 }

@@ -16,7 +16,8 @@ func newShowCmd(a *app) *cobra.Command {
 		Short:   "Show the stored fields or the text of documents",
 		GroupID: groupSearch,
 		Long: `Print what the index in DIR stores of the documents with these IDs: their fields, or the text that
-'index --store-text' keeps.`,
+'index --store-text' keeps. Several documents are preceded by their IDs. If documents have the same
+ID, the first of them is shown, and a note says so.`,
 		Example: `  collocate show news.index article-17
   collocate show news.index article-17 --show title,url --json`,
 		Args: cobra.MinimumNArgs(2),
@@ -26,7 +27,15 @@ func newShowCmd(a *app) *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			for _, id := range args[1:] {
+			for i, id := range args[1:] {
+				if len(args) > 2 && !a.json { // several: say which is which
+					if i > 0 {
+						fmt.Fprintln(a.stdout)
+					}
+					if _, err := fmt.Fprintf(a.stdout, "== %s ==\n", id); err != nil {
+						return err
+					}
+				}
 				if err := a.show(r, id, show); err != nil {
 					return err
 				}
@@ -55,6 +64,9 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 	if !found {
 		return fmt.Errorf("no document %q", id)
 	}
+	if err := a.noteSameID(r, id); err != nil {
+		return err
+	}
 	length, err := r.Length(doc)
 	if err != nil {
 		return err
@@ -82,6 +94,26 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 		return nil
 	}
 	return a.printJSON(out)
+}
+
+// noteSameID notes that several documents have an ID.
+func (a *app) noteSameID(r *segments.Reader, id string) error {
+	n := 0
+	for _, s := range r.Segments() {
+		docs, err := s.FindDocs(id)
+		if err != nil {
+			return err
+		}
+		for _, d := range docs {
+			if s.Live == nil || s.Live.Has(d) {
+				n++
+			}
+		}
+	}
+	if n > 1 {
+		a.note(fmt.Sprintf("%d documents have the ID %q: this is the first", n, id))
+	}
+	return nil
 }
 
 func (a *app) showFields(r *segments.Reader, names []string, out *shownJSON) error {

@@ -468,6 +468,11 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	}
 	name := w.newName()
 	if err := index.Build(ctx, filepath.Join(w.dir, name), c, o); err != nil {
+		if twice := new(index.DuplicateIDError); errors.As(err, &twice) {
+			again := *twice
+			again.Adding = true
+			return 0, 0, &again
+		}
 		return 0, 0, err
 	}
 	r, err := index.OpenSegment(filepath.Join(w.dir, name))
