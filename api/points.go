@@ -159,7 +159,7 @@ type CurveOfPair struct {
 	PValue  *float64     `json:"p_value"` // tests all distances at once; nil without rounds
 	QValue  *float64     `json:"q_value"` // corrected for all pairs
 	At      float64      `json:"at"`      // the distance of the largest deviation
-	Z       *float64     `json:"z"`       // the deviation in standard deviations
+	Z       *float64     `json:"z"`       // the deviation in standard deviations; nil without rounds
 	Attract bool         `json:"attract"` // whether it is upwards
 	Points  []CurvePoint `json:"points"`  // by distance
 }
@@ -205,7 +205,10 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 	}
 	for _, c := range a.Found {
 		one := CurveOfPair{A: on.Set.Features[c.A], B: on.Set.Features[c.B], PValue: finite(c.P),
-			QValue: finite(c.Q), At: c.At, Z: finite(c.Z), Attract: c.Attract}
+			QValue: finite(c.Q), At: c.At, Attract: c.Attract}
+		if c.Expected != nil { // without rounds, Z has another unit
+			one.Z = finite(c.Z)
+		}
 		for i, r := range c.R {
 			one.Points = append(one.Points, CurvePoint{r, at(c.K, i), at(c.L, i), at(c.Expected, i), at(c.Low, i),
 				at(c.High, i), at(c.PCF, i), at(c.Index, i), at(c.IndexExpected, i), at(c.IndexLow, i), at(c.IndexHigh, i)})

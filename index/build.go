@@ -121,8 +121,8 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	return w.reorder(ctx, dir, o, remember())
 }
 
-// keepOld returns an error if the folder has an index with documents. An empty one would replace it,
-// which is rarely meant: the folder of the corpus is empty, or nothing in it could be read.
+// keepOld returns an error if the folder has an index with documents. An empty one would replace
+// it, which is rarely meant: the folder of the corpus is empty, or nothing in it could be read.
 func keepOld(dir string) error {
 	has := living(dir)
 	if r, err := Open(dir); err == nil {

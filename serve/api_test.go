@@ -550,8 +550,8 @@ func TestJobsWaitForTheirTurn(t *testing.T) {
 	}
 }
 
-// The list keeps maxJobs jobs: the oldest that have ended are dropped, those that have not are kept.
-// It refuses a client, or all of them, that have too many that have not ended.
+// The list keeps maxJobs jobs: the oldest that have ended are dropped, those that have not are
+// kept. It refuses a client, or all of them, that have too many that have not ended.
 func TestTheListOfJobsIsBounded(t *testing.T) {
 	j := newJobs()
 	add := func(id int, client byte, state string) error {

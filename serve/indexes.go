@@ -147,8 +147,8 @@ func (v *Server) add(ix *served) error {
 
 // Look opens the indexes of Open again whose folders were replaced or have newer generations. With
 // all it opens every one. Requests go on meanwhile; an index that cannot be opened is still served
-// as it was, and tried again with the next call, since it may be being copied; the log says so. Look
-// returns the names of the indexes that it has opened. The error is that of the context.
+// as it was, and tried again with the next call, since it may be being copied; the log says so.
+// Look returns the names of the indexes that it has opened. The error is that of the context.
 func (v *Server) Look(ctx context.Context, all bool) (opened []string, err error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -231,7 +231,8 @@ func (v *Server) reload(ix *served, s *search.Searcher) {
 	v.letGo(old)
 }
 
-// Close cancels jobs, commits changes and closes the indexes of Open and Reload, if any. No request may be running.
+// Close cancels jobs, commits changes and closes the indexes of Open and Reload, if any. No request
+// may be running.
 func (v *Server) Close() error {
 	v.jobs.close()
 	v.changing.Lock()

@@ -13,8 +13,8 @@ import (
 //go:embed openapi.json
 var openAPIFile string
 
-// describeAPI returns openAPIFile with the paths below /v1/indexes/NAME, where the same requests are
-// about another index: the operation search is called searchIn there.
+// describeAPI returns openAPIFile with the paths below /v1/indexes/NAME, where the same requests
+// are about another index: the operation search is called searchIn there.
 func (v *Server) describeAPI() []byte {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`

@@ -136,8 +136,8 @@ func (o *ConcordanceOptions) defaults() error {
 	return err
 }
 
-// gatherer collects the lines of a concordance, from several goroutines. Lines are records that sort
-// in the order of lines: see line.
+// gatherer collects the lines of a concordance, from several goroutines. Lines are records that
+// sort in the order of lines: see line.
 type gatherer struct {
 	ConcordanceOptions
 	keySort []sortKey
@@ -242,9 +242,9 @@ func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool
 	return has(max(0, i-g.Window), i) || has(i+n, min(len(t.Words), i+n+g.Window))
 }
 
-// line appends the record of a line. It consists of parts that sort bytewise: the line's lot if lines
-// are sampled, the words that lines are sorted by, and the place. Then come the texts of the line,
-// each after its length as uvarint, and the length of all these in 4 bytes.
+// line appends the record of a line. It consists of parts that sort bytewise: the line's lot if
+// lines are sampled, the words that lines are sorted by, and the place. Then come the texts of the
+// line, each after its length as uvarint, and the length of all these in 4 bytes.
 func (g *gatherer) line(b []byte, lot func(int) uint64, order uint64, id string, doc []byte,
 	t *text.Tokens, i, n int) []byte {
 	if g.Sample > 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// drawnLines writes lines of drawn words, of which small numbers are frequent, and returns the corpus.
+// drawnLines writes lines of drawn words, of which small numbers are frequent, and returns the
+// corpus.
 func drawnLines(t *testing.T, seed uint64, words int) *text.Corpus {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -383,8 +383,8 @@ func (g *ngrams) take(n int, stats *NgramStats) error {
 	return nil
 }
 
-// rest makes room for the next level, which needs only the pairs of this one: they stay in memory if
-// those of all levels so far are few.
+// rest makes room for the next level, which needs only the pairs of this one: they stay in memory
+// if those of all levels so far are few.
 func (g *ngrams) rest(n int) error {
 	l := &g.levels[n-1]
 	l.counts, l.docs = nil, nil

@@ -92,8 +92,8 @@ func (b *bench) unusual() error {
 	if err != nil {
 		return err
 	}
-	// Lines of few distinct words, half of them from a list of a hundred: sequences of several words
-	// seldom occur twice.
+	// Lines of few distinct words, half of them from a list of a hundred: sequences of several
+	// words seldom occur twice.
 	err = b.create("COMMON", func(w *bufio.Writer) error {
 		x := uint32(1)
 		for i := range uint32(b.common) {

@@ -194,8 +194,8 @@ func (t *resultTable) writeFile(a *app, path string) error {
 	})
 }
 
-// print writes aligned columns with shortened numbers. It reads the rows twice, first for the widths
-// of the columns.
+// print writes aligned columns with shortened numbers. It reads the rows twice, first for the
+// widths of the columns.
 func (t *resultTable) print(w io.Writer) error {
 	line := make([]string, len(t.names))
 	for i, name := range t.names {

@@ -124,9 +124,10 @@ GOMEMLIMIT in the environment override that.
 
 When the index in DIR is replaced, or on SIGHUP or SIGUSR1, the server switches to the new one
 without refusing a request. Under nohup only SIGUSR1 does that, since SIGHUP is ignored there. A
-new token in the file of --token-file or --shard-token-file is used at once, too. Behind a proxy, name its address with
---proxy: otherwise all its clients count as one. A proxy may add a path before the page. Ctrl-C or
-SIGTERM ends the server after running requests, within five seconds, with exit code 0.`,
+new token in the file of --token-file or --shard-token-file is used at once, too. Behind a proxy,
+name its address with --proxy: otherwise all its clients count as one. A proxy may add a path before
+the page. Ctrl-C or SIGTERM ends the server after running requests, within five seconds, with exit
+code 0.`,
 		Args: cobra.ArbitraryArgs,
 		Example: `  collocate serve news.index
   collocate serve news.index old=/archive/news.index

@@ -30,8 +30,8 @@ func readToken(flag, file string) (string, error) {
 	return token, nil
 }
 
-// readTokens reads the file of --token-file: a token that may do everything or, on each line, "read"
-// or "write" with a token and, if its owner has one, a name. Without a file there are none.
+// readTokens reads the file of --token-file: a token that may do everything or, on each line,
+// "read" or "write" with a token and, if its owner has one, a name. Without a file there are none.
 func readTokens(file string) ([]serve.Token, error) {
 	if file == "" {
 		return nil, nil

@@ -66,6 +66,15 @@ def test_added_documents_are_read_by_their_own_fields():
         ]  # fmt: skip
 
 
+def test_added_documents_with_the_same_id_are_refused_with_what_add_offers():
+    twice = [{"id": "b", "text": "x"}, {"id": "b", "text": "y"}]
+    with Index.build([{"id": "a", "text": "x"}]) as index:
+        with pytest.raises(ValueError, match='have the same ID "b": leave one out.*id_field') as told:
+            index.add(twice)
+        assert "duplicate" not in str(told.value)  # an option that only build has
+        assert index.search("x").ids == ["a"]
+
+
 def test_contents_are_the_whole_text_in_all_documents_or_in_none():
     whole, parts = {"id": 1, "contents": "c"}, {"id": 2, "title": "t"}
     for corpus in ([whole, parts], [parts, {**whole, "title": "u"}]):

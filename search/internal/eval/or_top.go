@@ -77,8 +77,8 @@ func (q *Query) worthRareFirst() bool {
 }
 
 // rareFirst scores the documents with a rare word, and leaves the threshold as the floor. No list
-// alone may have k such documents, so that findFloor knows none: "battle of the bulge" takes a tenth
-// of the time within 10% of the eLife paragraphs.
+// alone may have k such documents, so that findFloor knows none: "battle of the bulge" takes a
+// tenth of the time within 10% of the eLife paragraphs.
 func (q *Query) rareFirst() (done bool, err error) {
 	before := q.anyOrder
 	q.anyOrder = true
