@@ -176,6 +176,18 @@ func quotes(dir string) template.FuncMap {
 			}
 			return -1
 		}),
+		// The cell of a column in the last row.
+		"lastof": func(name, column string) (string, error) {
+			rows, err := read(name)
+			if err != nil {
+				return "", err
+			}
+			i := slices.Index(rows[0], column)
+			if i < 0 {
+				return "", fmt.Errorf("%s has no column %q", name, column)
+			}
+			return rows[len(rows)-1][i], nil
+		},
 		"table": func(name string) (string, error) {
 			rows, err := read(name)
 			if err != nil {

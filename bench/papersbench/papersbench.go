@@ -8,8 +8,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -94,22 +96,78 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	if o.Pieces != "" {
 		o.store = &report.Store{Dir: o.Pieces, Say: o.Say,
-			Settings: fmt.Sprintf("%s; %d bytes of memory; %+v", machine(&o), o.Memory, o.amount())}
+			Settings: o.settings()}
 	}
-	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: o.Device != nil}
+	p, err := gather(o.Device != nil, o.store, func(job string) (*report.Report, error) { return o.job(ctx, job) })
+	if err != nil {
+		return nil, err
+	}
+	return page(p, machine(&o), o.Quick || o.Tiny, o.small(), o.amount().rounds), nil
+}
+
+// gather collects the reports of all jobs. Of a thesis that is not complete it takes the sections
+// that were kept.
+func gather(device bool, store *report.Store, of func(job string) (*report.Report, error)) (*pages, error) {
+	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: device}
 	for _, job := range Jobs {
-		r, err := o.job(ctx, job)
+		r, err := of(job)
+		if err == nil && r == nil && (job != deviceJob || device) {
+			p.missing = append(p.missing, job)
+			if job == "thesis" {
+				r, err = thesisbench.Kept(store)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("papers: %s: %w", job, err)
 		}
 		if r != nil {
 			p.adopt(job, r)
-		} else if job != deviceJob || o.Device != nil {
-			p.missing = append(p.missing, job)
 		}
 	}
-	return o.page(p), nil
+	return p, nil
 }
+
+// settings describe a run: parts of another one are not taken.
+func (o *Options) settings() string {
+	return fmt.Sprintf("%s; %d bytes of memory; %+v", machine(o), o.Memory, o.amount())
+}
+
+// measuredIn finds the machine and the rounds in the settings.
+var measuredIn = regexp.MustCompile(`^(.*); \d+ bytes of memory; .* rounds:\{cooccur:(\d+) weigh:(\d+) places:(\d+)\}`)
+
+// Page makes the page of the parts in a folder, which may have been measured on another machine. It
+// measures nothing.
+func Page(pieces string) (*report.Report, error) {
+	settings, err := report.SettingsOf(pieces)
+	if err != nil {
+		return nil, fmt.Errorf("papers: %w", err)
+	}
+	m := measuredIn.FindStringSubmatch(settings)
+	if m == nil {
+		return nil, fmt.Errorf("papers: the parts in %s do not name their machine: %s", pieces, settings)
+	}
+	device := !strings.HasSuffix(m[1], noGPU)
+	store := &report.Store{Dir: pieces, Settings: settings}
+	p, err := gather(device, store, store.Load)
+	if err != nil {
+		return nil, err
+	}
+	full := Options{}
+	if device {
+		full.Device = new(gpu.Device)
+	}
+	quick := !strings.HasSuffix(settings, fmt.Sprintf("; %+v", full.amount()))
+	var of rounds
+	for i, to := range []*int{&of.cooccur, &of.weigh, &of.places} {
+		if *to, err = strconv.Atoi(m[2+i]); err != nil {
+			return nil, fmt.Errorf("papers: %w", err)
+		}
+	}
+	return page(p, m[1], quick, quick || !device, of), nil
+}
+
+// noGPU ends the name of a machine without one.
+const noGPU = "; no GPU"
 
 // Jobs are the jobs in the order in which they are measured.
 var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places", "energy"}
@@ -186,10 +244,10 @@ func (o *Options) energy(ctx context.Context, _ amount) (*report.Report, error) 
 }
 
 // page makes the report: a list of all tables and figures, then the measurements.
-func (o *Options) page(p *pages) *report.Report {
+func page(p *pages, machine string, quick, small bool, rounds rounds) *report.Report {
 	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
-		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", machine(o))}
-	if o.Quick || o.Tiny {
+		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", machine)}
+	if quick {
 		r.Intro += " **This was a quick run on small data:** the last column says what can be compared."
 	}
 	if len(p.missing) > 0 {
@@ -204,7 +262,7 @@ func (o *Options) page(p *pages) *report.Report {
 				ours, err = i.ours(p)
 			}
 			t.Rows = append(t.Rows, []string{i.Number, i.Shows, i.Paper, ours,
-				i.differs(o.amount().rounds.of(paper.ID)), i.mark(ours, err, p.device, o.small())})
+				i.differs(rounds.of(paper.ID)), i.mark(ours, err, p.device, small)})
 		}
 		r.Add(report.Section{Title: paper.Title,
 			Text:   fmt.Sprintf("The paper's machine: %s.\n\n%s", paper.Machine, paper.Differs),
@@ -245,5 +303,5 @@ func machine(o *Options) string {
 		i := o.Device.Info()
 		return fmt.Sprintf("%s; %s, driver %s", name, i.Name, i.Driver)
 	}
-	return name + "; no GPU"
+	return name + noGPU
 }

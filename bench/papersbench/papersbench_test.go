@@ -72,7 +72,7 @@ func texts(r *report.Report) (out []string) {
 // is missing is measured again.
 func TestPieces(t *testing.T) {
 	var said []string
-	o := Options{Tiny: true, Threads: 1, Pieces: filepath.Join(t.TempDir(), "pieces"), Only: []string{"dict"},
+	o := Options{Tiny: true, Threads: 1, Memory: 8e9, Pieces: filepath.Join(t.TempDir(), "pieces"), Only: []string{"dict"},
 		Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
 	run := func() *report.Report {
 		t.Helper()
@@ -101,6 +101,26 @@ func TestPieces(t *testing.T) {
 	if second := run(); !slices.Equal(said, []string{"dict: kept from an earlier run"}) ||
 		!reflect.DeepEqual(texts(second), texts(first)) {
 		t.Errorf("a second run says %q, want that it kept all, and the same page", said)
+	}
+	// The page can be made again from the parts alone, also on another machine, and of a thesis that
+	// is not complete.
+	again, err := Page(o.Pieces)
+	if err != nil || !reflect.DeepEqual(texts(again), texts(first)) {
+		t.Errorf("the page of the parts, %v, is another one than that of the run", err)
+	}
+	store := &report.Store{Dir: o.Pieces, Settings: o.settings()}
+	if _, err := store.Do("thesis.2", func() (*report.Report, error) {
+		return &report.Report{Sections: []report.Section{{Title: "5.2.2", Tables: []report.Table{{Name: "table-5.6",
+			Header: []string{"queries", "ms", "as written: ms"}, Rows: [][]string{{"short", "7.5", "8.5"}}}}}}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = Page(o.Pieces); err != nil || !strings.Contains(again.Intro, "**Not measured yet:** thesis, ") ||
+		!strings.Contains(fmt.Sprint(texts(again)), "short 7.5 ms; short 8.5 ms as written") {
+		t.Errorf("a part of the thesis, %v: %v", err, again)
+	}
+	if _, err := Page(t.TempDir()); err == nil {
+		t.Error("a page of nothing: no error")
 	}
 	// Without the job's file, its parts are kept; one of these is measured again.
 	for _, name := range []string{"dict.json", "dict.stt.100.json"} {

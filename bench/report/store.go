@@ -100,6 +100,32 @@ func (s *Store) Load(part string) (*Report, error) {
 	return in.unpack(), nil
 }
 
+// SettingsOf returns the settings of the parts in a folder, which all must have the same.
+func SettingsOf(dir string) (settings string, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return "", err
+	}
+	for i, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		var in stored
+		if err := json.Unmarshal(data, &in); err != nil {
+			return "", fmt.Errorf("%s: not a part of a benchmark: %w", path, err)
+		}
+		if i > 0 && in.Settings != settings {
+			return "", fmt.Errorf("%s was measured with other settings than %s", path, paths[0])
+		}
+		settings = in.Settings
+	}
+	if settings == "" {
+		return "", fmt.Errorf("%s has no parts of a benchmark", dir)
+	}
+	return settings, nil
+}
+
 func (s *Store) path(part string) string { return filepath.Join(s.Dir, part+".json") }
 
 func (s *Store) pack(r *Report) stored {

@@ -46,7 +46,7 @@ func (b *bench) singlePlots(s section, base []float64) (plots []report.Plot, err
 func (b *bench) classPlot(name string, s section, base []float64, row int,
 	cuts ...search.Partition) (report.Plot, error) {
 	plot := report.Plot{Name: name,
-		Title: fmt.Sprintf("%s: %v, %v, partitions of 32, %d in a row", title(name), s.algorithm,
+		Title: fmt.Sprintf("%s: %v, %v, partitions of 32, %d in a row", figureTitle(name), s.algorithm,
 			s.mode, row), X: "postings a list", Y: speedup, LogX: true, LogY: true}
 	for _, p := range cuts {
 		for _, policy := range thesisPolicies {
@@ -64,8 +64,8 @@ func (b *bench) classPlot(name string, s section, base []float64, row int,
 	return plot, nil
 }
 
-// title returns "Figure 5.1" for "figure-5.1".
-func title(name string) string { return "Figure " + name[len("figure-"):] }
+// figureTitle returns "Figure 5.1" for "figure-5.1".
+func figureTitle(name string) string { return "Figure " + name[len("figure-"):] }
 
 // rowsPlot plots speedup by partitions in a row, a line for each class.
 func (b *bench) rowsPlot(number string, s section, base []float64, p search.Partition,

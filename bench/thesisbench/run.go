@@ -65,6 +65,8 @@ func (o *Options) check() error {
 	return nil
 }
 
+const title = "Parallel retrieval, as the thesis measured it"
+
 // bench is a run of all measurements; it keeps times that several tables and figures use.
 type bench struct {
 	Options
@@ -118,16 +120,37 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 		}
 		b.brought = time.Since(start)
 	}
-	b.report = &report.Report{Name: "thesis", Title: "Parallel retrieval, as the thesis measured it", Intro: b.intro()}
+	b.report = &report.Report{Name: "thesis", Title: title, Intro: b.intro()}
 	for i, s := range sections {
-		if err := b.keep(fmt.Sprintf("thesis.%d", i+1), func() error { return b.single(s) }); err != nil {
+		if err := b.keep(parts[i], func() error { return b.single(s) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.keep("thesis.batches", b.batches); err != nil {
+	if err := b.keep(parts[4], b.batches); err != nil {
 		return nil, err
 	}
-	return b.report, b.keep("thesis.blocks", func() error { return errors.Join(b.blocks(), b.transfers()) })
+	return b.report, b.keep(parts[5], func() error { return errors.Join(b.blocks(), b.transfers()) })
+}
+
+// parts are the names under which the parts of a run are kept, in their order.
+var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.batches", "thesis.blocks"}
+
+// Kept returns what was kept of a run that was stopped, or nil if there is nothing.
+func Kept(s *report.Store) (*report.Report, error) {
+	r := &report.Report{Name: "thesis", Title: title, Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}
+	for _, part := range parts {
+		kept, err := s.Load(part)
+		if err != nil {
+			return nil, err
+		}
+		if kept != nil {
+			r.Sections = append(r.Sections, kept.Sections...)
+		}
+	}
+	if len(r.Sections) == 0 {
+		return nil, nil
+	}
+	return r, nil
 }
 
 // keep takes the sections that measure would add from the store, if they are there.

@@ -16,6 +16,7 @@ import (
 func newBenchPapersCmd(a *app) *cobra.Command {
 	var o papersbench.Options
 	var out string
+	var again bool
 	cmd := &cobra.Command{
 		Use:         "papers",
 		Short:       "Reproduce every table and figure of the five papers, on one page",
@@ -41,6 +42,12 @@ per table and an SVG file per plot.`,
 				if !slices.Contains(papersbench.Jobs, name) {
 					return usagef("--only %s: want some of %s", name, strings.Join(papersbench.Jobs, ","))
 				}
+			}
+			if again {
+				if out == "" {
+					return usagef("--again needs --out with the folder of an earlier run")
+				}
+				return a.papersAgain(out)
 			}
 			o.Threads, o.Memory = a.threads, int64(a.memory)
 			o.Say = func(format string, args ...any) { a.summary(format, args...) }
@@ -69,6 +76,7 @@ per table and an SVG file per plot.`,
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&again, "again", false, "measure nothing: make the page again from the parts in --out, which may be of another machine")
 	f.BoolVar(&o.Quick, "quick", false, "use small data: two or three minutes on two cores")
 	f.StringSliceVar(&o.Only, "only", nil,
 		"measure these jobs only: "+strings.Join(papersbench.Jobs, ", "))
@@ -76,4 +84,13 @@ per table and an SVG file per plot.`,
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")
 	return cmd
+}
+
+// papersAgain writes the page of the parts that were kept in a folder.
+func (a *app) papersAgain(out string) error {
+	r, err := papersbench.Page(filepath.Join(out, "pieces"))
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.printReport(out, func() (*report.Report, error) { return r, nil }), r.WriteHTML(out))
 }
