@@ -102,8 +102,8 @@ func TestPieces(t *testing.T) {
 		!reflect.DeepEqual(texts(second), texts(first)) {
 		t.Errorf("a second run says %q, want that it kept all, and the same page", said)
 	}
-	// The page can be made again from the parts alone, also on another machine, and of a thesis that
-	// is not complete.
+	// The page can be made again from the parts alone, also on another machine, and of a thesis
+	// that is not complete.
 	again, err := Page(o.Pieces)
 	if err != nil || !reflect.DeepEqual(texts(again), texts(first)) {
 		t.Errorf("the page of the parts, %v, is another one than that of the run", err)

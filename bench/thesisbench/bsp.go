@@ -9,10 +9,10 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// bspModel is the cost of a query in the BSP model, fitted to measured times. A query is a superstep
-// that matches the partitions, and further ones that merge the answers of blocks two by two. Its
-// cost is that of the work, which grows with the postings, of the communication, which grows with
-// the blocks, as each sends its k answers, and of the barriers:
+// bspModel is the cost of a query in the BSP model, fitted to measured times. A query is a
+// superstep that matches the partitions, and further ones that merge the answers of blocks two by
+// two. Its cost is that of the work, which grows with the postings, of the communication, which
+// grows with the blocks, as each sends its k answers, and of the barriers:
 //
 //	ms = Posting*postings + Block*blocks + Step*supersteps
 type bspModel struct{ Posting, Block, Step float64 }
