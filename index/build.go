@@ -93,7 +93,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	defer w.Abort()
 	remember := func() *text.Root { return nil }
 	if !c.Remembers() {
-		if c, remember, err = c.WithRoot(nil, true); err != nil {
+		if c, remember, err = c.WithRoot(nil, nil); err != nil {
 			return err
 		}
 	}

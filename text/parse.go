@@ -385,7 +385,7 @@ func (s *source) checkName(marks []mark) error {
 	}
 	s.named.Store(true)
 	if tell := s.options.onName; tell != nil && s.path != "-" {
-		tell(s.format == File)
+		return tell(s.name, s.format == File)
 	}
 	return nil
 }

@@ -18,20 +18,26 @@ type Root struct {
 }
 
 // WithRoot returns the corpus with its Root set: to Options.Root, or else to the one that an index
-// remembers, known. If that has no folder, or the index is empty, it is set to the deepest folder
-// that holds all files. If the index has documents and remembers nothing, as old ones do, files are
-// named as without a Root, and Note says so. After the corpus was read, used returns the Root to be
-// remembered.
-func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() *Root, err error) {
+// remembers, known. If that has no folder, it is set to the deepest folder that holds all files. has
+// reports whether the index has a document with an ID; nil means that the index is empty. If it
+// remembers nothing, but has documents of these files by the names they have without a Root, as old
+// ones do, they keep these names, and Note says so. After the corpus was read, used returns the Root
+// to be remembered.
+//
+// A file that the index has in another form, as one document or as several, is an error: its text
+// would be there twice.
+func (c *Corpus) WithRoot(known *Root, has func(id string) (bool, error)) (rooted *Corpus, used func() *Root, err error) {
 	if c.Source != nil || len(c.Streams) > 0 {
 		return c, func() *Root { return known }, nil
 	}
-	if known == nil && empty {
-		known = &Root{}
-	}
 	with := *c
 	o := &with.Options
-	note := ""
+	note, old := "", false
+	if known == nil && has != nil && o.Root == "" {
+		if old, err = c.namedBefore(has); err != nil {
+			return nil, nil, err
+		}
+	}
 	switch {
 	case o.Root != "":
 		if o.Root, err = filepath.Abs(o.Root); err != nil {
@@ -49,12 +55,14 @@ func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() 
 		}
 	case known != nil && known.Folder != "":
 		o.Root = known.Folder
-	case known != nil:
+	case !old:
 		several := false
 		if o.Root, several, err = commonFolder(c.Paths); err != nil {
 			return nil, nil, err
 		}
-		if several {
+		if known == nil && has != nil {
+			note = fmt.Sprintf("IDs of files are paths relative to %s from now on (text.Options.Root names another folder)", o.Root)
+		} else if several {
 			note = fmt.Sprintf("IDs of files are paths relative to %s (text.Options.Root names another folder)", o.Root)
 		}
 	default:
@@ -64,13 +72,14 @@ func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() 
 	}
 	o.whole = known != nil && known.Whole
 	var some, whole atomic.Bool
-	o.onName = func(file bool) {
+	o.onName = func(name string, file bool) error {
 		if file {
 			whole.Store(true)
 		}
 		if !some.Swap(true) && note != "" && o.Note != nil {
 			o.Note(note)
 		}
+		return otherForm(name, file, has)
 	}
 	return &with, func() *Root {
 		if !some.Load() || o.Root == "" {
@@ -78,6 +87,47 @@ func (c *Corpus) WithRoot(known *Root, empty bool) (rooted *Corpus, used func() 
 		}
 		return &Root{Folder: o.Root, Whole: o.whole || whole.Load()}
 	}, nil
+}
+
+// namedBefore reports whether an index has documents of the corpus' files by the names that they
+// have without a Root.
+func (c *Corpus) namedBefore(has func(id string) (bool, error)) (bool, error) {
+	quiet := *c
+	quiet.Options.SkipBad = func(string, error) {} // errors are told when the corpus is read
+	list, err := quiet.inputs()
+	for _, in := range list {
+		for _, id := range []string{in.name, in.name + ":1"} {
+			if err != nil || in.path == "-" {
+				break
+			}
+			var found bool
+			if found, err = has(id); found {
+				return true, err
+			}
+		}
+	}
+	return false, err
+}
+
+// otherForm returns an error if an index has a file as several documents and it is to be added as
+// one, or the reverse.
+func otherForm(name string, file bool, has func(id string) (bool, error)) error {
+	if has == nil {
+		return nil
+	}
+	is, as, id, other := "as one document", "as several", name+":1", name
+	if file {
+		is, as, id, other = "as several documents", "as one", name, name+":1"
+	}
+	if before, err := has(other); err != nil || !before {
+		return err
+	}
+	if both, err := has(id); err != nil || both { // it replaces what was added in this form
+		return err
+	}
+	return fmt.Errorf("%s: the index has this file %s (%q), so that added %s its text would be there twice: "+
+		"name the format that it was added with (text.Options.Format), or delete what is there first",
+		name, is, other, as)
 }
 
 // Remembers reports whether the corpus comes from WithRoot, whose caller remembers the Root.

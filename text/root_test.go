@@ -98,20 +98,23 @@ func TestWhichRootIsRemembered(t *testing.T) {
 	for _, c := range []struct {
 		paths, given string
 		known        *Root
-		empty        bool
+		has          string // IDs of the index; "" means that it is empty
 		ids, root    string
 		note         string
 	}{
-		{"a", "", nil, true, "s/y.txt x.txt", "a", ""},
-		{"a/x.txt", "", nil, true, "x.txt", "a", ""},
-		{"a b", "", nil, true, "a/s/y.txt a/x.txt b/x.txt", ".", "relative to " + dir},
-		{"a/s/y.txt a/x.txt", "", nil, true, "s/y.txt x.txt", "a", "relative to"},
-		{"a/s/y.txt", ".", nil, true, "a/s/y.txt", ".", ""},
-		{"a/s/y.txt", "", &Root{Folder: dir}, false, "a/s/y.txt", ".", ""},
-		{"a/s/y.txt", "a", &Root{Folder: dir}, false, "s/y.txt", "a", "from now on; until now to " + dir},
-		{"a/s/y.txt", "", nil, false, "y.txt", "", "does not remember a folder"},
-		{"d.jsonl", "", nil, true, "1", "", ""},
-		{"d.jsonl", "", &Root{Folder: "/elsewhere"}, false, "1", "/elsewhere", ""},
+		{"a", "", nil, "", "s/y.txt x.txt", "a", ""},
+		{"a/x.txt", "", nil, "", "x.txt", "a", ""},
+		{"a b", "", nil, "", "a/s/y.txt a/x.txt b/x.txt", ".", "relative to " + dir},
+		{"a/s/y.txt a/x.txt", "", nil, "", "s/y.txt x.txt", "a", "relative to"},
+		{"a/s/y.txt", ".", nil, "", "a/s/y.txt", ".", ""},
+		{"a/s/y.txt", "", &Root{Folder: dir}, "other", "a/s/y.txt", ".", ""},
+		{"a/s/y.txt", "a", &Root{Folder: dir}, "other", "s/y.txt", "a", "from now on; until now to " + dir},
+		{"a/s/y.txt", "", nil, "other", "y.txt", "a/s", "relative to " + filepath.Join(dir, "a/s") + " from now on"},
+		{"a b", "", nil, "other", "a/s/y.txt a/x.txt b/x.txt", ".", "from now on"},
+		{"a/s/y.txt", "", nil, "y.txt", "y.txt", "", "does not remember a folder"},
+		{"a", "", nil, "s/y.txt", "s/y.txt x.txt", "", "does not remember a folder"},
+		{"d.jsonl", "", nil, "", "1", "", ""},
+		{"d.jsonl", "", &Root{Folder: "/elsewhere"}, "other", "1", "/elsewhere", ""},
 	} {
 		var notes []string
 		corpus := &Corpus{Paths: strings.Fields(c.paths), Options: Options{Root: c.given,
@@ -119,7 +122,7 @@ func TestWhichRootIsRemembered(t *testing.T) {
 		if !strings.HasSuffix(c.paths, ".jsonl") {
 			corpus.Options.Format = File
 		}
-		rooted, used, err := corpus.WithRoot(c.known, c.empty)
+		rooted, used, err := corpus.WithRoot(c.known, having(c.has))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,8 +141,39 @@ func TestWhichRootIsRemembered(t *testing.T) {
 			t.Errorf("%s: notes %q, want %q", c.paths, all, c.note)
 		}
 	}
-	if _, _, err := (&Corpus{Paths: []string{"a"}, Options: Options{Root: "a/x.txt"}}).WithRoot(nil, true); err == nil {
+	if _, _, err := (&Corpus{Paths: []string{"a"}, Options: Options{Root: "a/x.txt"}}).WithRoot(nil, nil); err == nil {
 		t.Error("a file as the root: no error")
+	}
+}
+
+// having is an index with some IDs, or an empty one.
+func having(ids string) func(string) (bool, error) {
+	if ids == "" {
+		return nil
+	}
+	return func(id string) (bool, error) { return slices.Contains(strings.Fields(ids), id), nil }
+}
+
+// A file that the index has as one document is not added line by line as well, nor the reverse.
+func TestFilesAreInAnIndexInOneForm(t *testing.T) {
+	dir := tree(t, map[string]string{"x.txt": "one\ntwo\n"})
+	for _, c := range []struct {
+		format  Format
+		has, id string
+	}{
+		{Lines, "x.txt", `"x.txt"`}, {File, "x.txt:1 x.txt:2", `"x.txt:1"`},
+		{Lines, "x.txt:1", ""}, {File, "x.txt", ""}, {File, "y.txt:1", ""}, // replaced, or new
+		{Lines, "x.txt x.txt:1", ""}, // there twice already
+	} {
+		corpus := &Corpus{Paths: []string{filepath.Join(dir, "x.txt")}, Options: Options{Format: c.format}}
+		rooted, _, err := corpus.WithRoot(&Root{Folder: dir}, having(c.has))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = idsOf(t, rooted)
+		if c.id == "" && err != nil || c.id != "" && (err == nil || !strings.Contains(err.Error(), c.id)) {
+			t.Errorf("format %v into an index with %s: error %v, want one with %q", c.format, c.has, err, c.id)
+		}
 	}
 }
 
@@ -148,7 +182,7 @@ func TestWhichRootIsRemembered(t *testing.T) {
 func TestFilesStayWhole(t *testing.T) {
 	dir := tree(t, map[string]string{"cr/x.txt": "one\ntwo\nthree\n"})
 	c := &Corpus{Paths: []string{filepath.Join(dir, "cr")}}
-	rooted, used, err := c.WithRoot(nil, true)
+	rooted, used, err := c.WithRoot(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +190,7 @@ func TestFilesStayWhole(t *testing.T) {
 		t.Fatalf("the root is %v, %v; want one of whole files", used(), err)
 	}
 	again := &Corpus{Paths: []string{filepath.Join(dir, "cr", "x.txt")}}
-	if rooted, _, err = again.WithRoot(used(), false); err != nil {
+	if rooted, _, err = again.WithRoot(used(), having("x.txt")); err != nil {
 		t.Fatal(err)
 	}
 	if ids, err := idsOf(t, rooted); err != nil || !slices.Equal(ids, []string{"x.txt"}) {

@@ -127,8 +127,9 @@ type Options struct {
 	// log there why the cores repeat what a GPU that engine.Auto chose could not do.
 	Log *slog.Logger
 
-	onName func(file bool) // is called if an ID is made from the name of a file, or is it; may be nil
-	whole  bool            // Auto takes plain text for one document, as in a folder
+	// onName, unless it is nil, is called if an ID is made from the name of a file, or is it.
+	onName func(name string, file bool) error
+	whole  bool // Auto takes plain text for one document, as in a folder
 }
 
 // All yields the documents in corpus order. A Document is valid until the next iteration. The

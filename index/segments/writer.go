@@ -354,6 +354,20 @@ func (w *Writer) Add(d text.Document) error {
 	return nil
 }
 
+// has reports whether a document of the segments has an ID.
+func (w *Writer) has(id string) (bool, error) {
+	for _, s := range w.segs {
+		docs, err := s.FindDocs(id)
+		if err != nil {
+			return false, err
+		}
+		if s.live == nil && len(docs) > 0 || s.live != nil && slices.ContainsFunc(docs, s.live.Has) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // remove deletes the documents with an ID from all segments.
 func (w *Writer) remove(id string) (n int, err error) {
 	for _, s := range w.segs {
@@ -462,7 +476,11 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	if o.Memory == 0 {
 		o.Memory = w.o.Memory
 	}
-	c, remember, err := c.WithRoot(w.m.Root, w.docs() == 0)
+	has := w.has
+	if w.docs() == 0 {
+		has = nil
+	}
+	c, remember, err := c.WithRoot(w.m.Root, has)
 	if err != nil {
 		return 0, 0, err
 	}
