@@ -44,6 +44,19 @@ func (e *Error) Text(name string) string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Unknown is the error of a name that a question does not have.
+type Unknown struct {
+	Name  string // as it was given
+	Known string // the names there are, with commas between them; "" if there are none
+}
+
+func (e *Unknown) Error() string {
+	if e.Known == "" {
+		return fmt.Sprintf("unknown name %q: this request takes no parameters", e.Name)
+	}
+	return fmt.Sprintf("unknown name %q: want %s", e.Name, e.Known)
+}
+
 // wrong returns an error about a parameter.
 func wrong(param string, err error) error {
 	if about := new(Error); errors.As(err, &about) && about.Param == "" && about.Said != "" {
@@ -240,7 +253,7 @@ func (q *Question) Values(d Door, values url.Values, question any) error {
 func (q *Question) lookUp(d Door, name string) (*Param, error) {
 	p := q.named[name]
 	if p == nil {
-		return nil, fmt.Errorf("unknown name %q: want %s", name, q.Names(d))
+		return nil, &Unknown{name, q.Names(d)}
 	}
 	if why := p.Without(d); why != "" {
 		return nil, wrongf(name, "not here: %s", why)

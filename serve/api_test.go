@@ -103,13 +103,13 @@ func TestBatchOfLines(t *testing.T) {
 		t.Errorf("more is %v, want true", first.More)
 	}
 	for body, says := range map[string]string{
-		`{"q":"a"} {"q":"b"}`:         "query 1: want one object per line",
-		"{\"q\":\"a\"}\n[]":           "query 2: want an object",
-		`{"q":"a","engine":"gpu"}`:    "query 1: engine",
-		"{\"q\":\"a\"}\n{\"q\":\"\"}": "query 2: q: it is empty",
+		`{"q":"a"} {"q":"b"}`:      "query 1: want one object per line",
+		"[]\n{}":                   "query 1: want an object",
+		`{"q":"a","engine":"gpu"}`: "query 1: engine",
+		"{\"q\":\"\"}\nnonsense":   "query 1: q: it is empty",
 	} {
 		w := call(h, "/v1/search", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+		if said := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
 			t.Errorf("%s: %d %q, want %q", body, w.Code, said.Error, says)
 		}
 	}
@@ -176,7 +176,7 @@ func TestWords(t *testing.T) {
 	for _, word := range []string{"membrane*", "membrane%3F", "cell%20membrane"} {
 		for _, about := range []string{"", "/company", "/dispersion"} {
 			w := call(h, "/v1/words/"+word+about, "")
-			said := decode[failure](t, w.Body.String()).Error
+			said := decode[problem](t, w.Body.String()).Error
 			want := 400
 			if about != "/dispersion" && word != "cell%20membrane" {
 				want = 404 // the words of this matrix are separated by blanks, so it may have such a word
@@ -411,7 +411,7 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/patterns?distance=1&distance=2&knn=1&all=1": "given 2 times",
 	} {
 		w := call(h, path, "")
-		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+		if said := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
 			t.Errorf("%s: status %d %q, want 400 %q", path, w.Code, said.Error, says)
 		}
 	}
@@ -489,7 +489,7 @@ func TestMistakesInJobs(t *testing.T) {
 			body = `{"kind":"patterns",` + more + `}`
 		}
 		w := call(h, "/v1/jobs", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
+		if said := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, says) {
 			t.Errorf("%s: status %d %q, want 400 %q", body, w.Code, said.Error, says)
 		}
 	}

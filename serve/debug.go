@@ -23,11 +23,11 @@ func RunDebug(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTime,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := hosts.checkHost(r); err != nil {
-				http.Error(w, failureOf(err).Error, http.StatusMisdirectedRequest)
+				http.Error(w, said(err), http.StatusMisdirectedRequest)
 				return
 			}
 			if err := hosts.checkOrigin(r); err != nil {
-				http.Error(w, failureOf(err).Error, http.StatusForbidden)
+				http.Error(w, said(err), http.StatusForbidden)
 				return
 			}
 			mux.ServeHTTP(w, r)

@@ -106,7 +106,9 @@
 //
 // # Errors
 //
-// An error is {"error":"..."} with one of these statuses:
+// An error is a problem of RFC 9457, application/problem+json, whose fields code and parameter are
+// for programs and whose detail is for people; error is an older name of detail. It has one of these
+// statuses:
 //
 //	400  the request is invalid
 //	401  the token is missing or wrong
@@ -121,9 +123,9 @@
 //	500  the search failed
 //	503  the request took too long, the index cannot be read, or the server is stopping
 //
-// Answers with 429 and 503 have a Retry-After header. All queries of a batch are checked before the
-// first is answered, so that an invalid one gives status 400 and nothing else. If the search itself
-// fails later, the error is the last line.
+// Answers with 429 and 503 have a Retry-After header. In a batch, the line of an invalid query is a
+// problem with status 400, and the others are answered; if all are invalid, so is the request. If
+// the server fails midway, that problem is the last line.
 //
 // # Limits
 //

@@ -27,7 +27,7 @@ func (x *exchange) document() {
 		return
 	}
 	if asked := x.r.Header.Get(shardHeader); asked != "" && asked != x.g.shard.key() {
-		x.reply(http.StatusConflict, failure{fmt.Sprintf("the shard is %s, not %s", x.g.shard.key(), asked)})
+		x.fail(http.StatusConflict, fmt.Errorf("the shard is %s, not %s", x.g.shard.key(), asked))
 		return
 	}
 	var answer *documentAnswer
@@ -71,8 +71,10 @@ func (x *exchange) document() {
 	case err != nil:
 		x.failed(err)
 	case answer == nil:
-		x.refuse(http.StatusNotFound, fmt.Errorf("no document %q", id))
+		x.refuse(http.StatusNotFound, errNoDocument(id))
 	default:
 		x.reply(http.StatusOK, answer)
 	}
 }
+
+func errNoDocument(id string) error { return absent{fmt.Errorf("no document %q", id), "document"} }

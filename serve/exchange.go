@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"net/netip"
@@ -17,7 +18,6 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
-	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/search"
 )
 
@@ -91,13 +91,6 @@ func requestID(r *http.Request) string {
 
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
-// failure is the body of an error.
-type failure struct {
-	Error string `json:"error"`
-}
-
-func failureOf(err error) failure { return failure{option.Parameters(err.Error())} }
-
 // statusOf returns the HTTP status of an error.
 func statusOf(err error) int {
 	switch {
@@ -135,12 +128,12 @@ func (x *exchange) failed(err error) {
 		return
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = errors.New("the request took too long")
+		err = errTooSlow
 	}
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
-	x.reply(status, failureOf(err))
+	x.fail(status, err)
 }
 
 // note logs errors of the server, and remembers that the index cannot be read.
@@ -181,21 +174,33 @@ func (x *exchange) refuse(status int, err error) {
 		case <-x.r.Context().Done():
 		}
 	}
-	x.reply(status, failureOf(err))
+	x.fail(status, err)
 }
 
-// reply sends a value. An error while sending means that the client has gone.
-func (x *exchange) reply(status int, v any) {
+// errTooSlow is what a client is told in place of the text of context.DeadlineExceeded.
+var errTooSlow = fmt.Errorf("the request took too long%w", quiet{context.DeadlineExceeded})
+
+// quiet is an error without a text.
+type quiet struct{ error }
+
+func (q quiet) Error() string { return "" }
+func (q quiet) Unwrap() error { return q.error }
+
+// reply sends a value as JSON.
+func (x *exchange) reply(status int, v any) { x.send(status, "application/json", v) }
+
+// send sends a value of a media type. An error while sending means that the client has gone.
+func (x *exchange) send(status int, kind string, v any) {
 	room := replies.Get()
 	defer replies.Put(room)
 	text, err := appendLine((*room)[:0], v)
 	if err != nil {
-		status = http.StatusInternalServerError
-		text, _ = appendLine((*room)[:0], failureOf(err))
+		status, kind = http.StatusInternalServerError, "application/problem+json"
+		text, _ = appendLine((*room)[:0], problemOf(status, err))
 	}
 	defer x.trace.part("send", time.Now())
 	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
-	x.begin(status, "application/json")
+	x.begin(status, kind)
 	x.w.Write(text)
 	if cap(text) <= largeReply {
 		*room = text

@@ -313,7 +313,7 @@ func (b *job) finish(v *Server, err error) {
 		case errors.Is(err, context.Canceled):
 			a.State, a.Error = "cancelled", "the job was cancelled"
 		default:
-			a.State, a.Error = "failed", failureOf(err).Error
+			a.State, a.Error = "failed", said(err)
 			v.log.Error("a job failed", "id", a.ID, "error", err)
 		}
 	})
@@ -362,7 +362,7 @@ func (x *exchange) jobOf() (b *job) {
 		return nil
 	}
 	if b = x.jobs.find(id); b == nil {
-		x.refuse(http.StatusNotFound, fmt.Errorf("no job %q", id))
+		x.refuse(http.StatusNotFound, absent{fmt.Errorf("no job %q", id), "job"})
 	}
 	return b
 }

@@ -48,14 +48,14 @@ func (x *exchange) keywords() {
 	o.MinCount = uint64(max(1, p.whole("min_count", 0, 0, 1<<53)))
 	if by, said := p.get("by"); said {
 		if err := o.By.UnmarshalText([]byte(by)); err != nil {
-			p.fail("by: %w", err)
+			p.wrong("by", "", "%w", err)
 		}
 	}
 	here := x.newParams()
 	here.Query, here.Count = p.text("q"), true
 	if mode, said := p.get("mode"); said {
 		if err := here.Mode.UnmarshalText([]byte(mode)); err != nil {
-			p.fail("mode: %w", err)
+			p.wrong("mode", "", "%w", err)
 		}
 	}
 	there := here

@@ -35,7 +35,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 		{"/search", `[{"q":"a"},{"q":"a"},{"q":"a"},{"q":"a"}]`, "it has more than 3 queries"},
 	} {
 		w := call(h, c.path, c.body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, c.says) {
+		if said := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, c.says) {
 			t.Errorf("%.60s %.60s: status %d %q, want 400 %q", c.path, c.body, w.Code, said.Error, c.says)
 		}
 	}
@@ -49,7 +49,7 @@ func TestDeadline(t *testing.T) {
 	h := New(elife(t, true), Options{Limits: Limits{Time: 1, BatchTime: 1}})
 	for _, body := range []string{"", `[{"q": "cell"}]`} {
 		w := call(h, "/search?q=cell", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 503 ||
+		if said := decode[problem](t, w.Body.String()); w.Code != 503 ||
 			said.Error != "the request took too long" || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: status %d %q %v, want 503 and Retry-After", body, w.Code, said.Error, w.Header())
 		}
@@ -63,7 +63,7 @@ func TestBusy(t *testing.T) {
 	defer mustEnter(t, h.gate, modest, longLane)()
 	for _, body := range []string{"", `[{"q": "cell"}]`} {
 		w := call(h, "/search?q=cell", body)
-		if said := decode[failure](t, w.Body.String()); w.Code != 429 ||
+		if said := decode[problem](t, w.Body.String()); w.Code != 429 ||
 			!strings.Contains(said.Error, "busy") || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("%s: status %d %q %v, want 429 busy and Retry-After 1", body, w.Code, said.Error, w.Header())
 		}
@@ -150,7 +150,7 @@ func TestFaultMakesNotReady(t *testing.T) {
 		w := httptest.NewRecorder()
 		x := &exchange{Server: h, w: w, r: httptest.NewRequest("GET", "/search?q=a", nil), g: h.first().current.Load()}
 		x.failed(broken)
-		if said := decode[failure](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "index/text") {
+		if said := decode[problem](t, w.Body.String()); w.Code != 503 || !strings.Contains(said.Error, "index/text") {
 			t.Errorf("after an error of the disk: status %d %q, want 503 that names the file", w.Code, said.Error)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/collocate/collocate/api"
 )
 
 // params parses the query of a URL. Each name may come once. It keeps the first error.
@@ -26,6 +28,13 @@ func (x *exchange) params() *params {
 	return p
 }
 
+// wrong keeps an error about the value of a name.
+func (p *params) wrong(name, value, format string, args ...any) {
+	if p.err == nil {
+		p.err = &api.Error{Param: name, Said: value, Err: fmt.Errorf(format, args...)}
+	}
+}
+
 func (p *params) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf(format, args...)
@@ -38,7 +47,7 @@ func (p *params) get(name string) (value string, said bool) {
 	}
 	values := p.values[name]
 	if len(values) > 1 {
-		p.fail("%s is given %d times: want it once", name, len(values))
+		p.wrong(name, "", "it is given %d times: want it once", len(values))
 	}
 	if len(values) == 0 {
 		return "", false
@@ -72,9 +81,9 @@ func (p *params) whole(name string, unless, low, high int) int {
 	}
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		p.fail("%s %q: want a number", name, value)
+		p.wrong(name, strconv.Quote(value), "want a number")
 	} else if n < low || n > high {
-		p.fail("%s %d: want %d to %d", name, n, low, high)
+		p.wrong(name, value, "want %d to %d", low, high)
 	}
 	return n
 }
@@ -86,9 +95,9 @@ func (p *params) number(name string, unless, low, high float64) float64 {
 	}
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil || math.IsNaN(n) {
-		p.fail("%s %q: want a number", name, value)
+		p.wrong(name, strconv.Quote(value), "want a number")
 	} else if n < low || n > high {
-		p.fail("%s %v: want %v to %v", name, n, low, high)
+		p.wrong(name, value, "want %v to %v", low, high)
 	}
 	return n
 }
@@ -100,7 +109,7 @@ func (p *params) flag(name string) bool {
 	}
 	b, err := strconv.ParseBool(value)
 	if err != nil {
-		p.fail("%s %q: want 1 or 0", name, value)
+		p.wrong(name, strconv.Quote(value), "want 1 or 0")
 	}
 	return b
 }
@@ -112,10 +121,7 @@ func (p *params) done() error {
 	}
 	for name := range p.values {
 		if !slices.Contains(p.known, name) {
-			if len(p.known) == 0 {
-				return fmt.Errorf("unknown name %q: this request takes no parameters", name)
-			}
-			return fmt.Errorf("unknown name %q: want %s", name, strings.Join(p.known, ", "))
+			return &api.Unknown{Name: name, Known: strings.Join(p.known, ", ")}
 		}
 	}
 	return nil

@@ -250,7 +250,7 @@ func (x *exchange) instances() {
 	names := slices.Clone(p.list("feature"))
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) < 2 || len(names) > 64 {
-		p.fail("feature: want 2 to 64 of them")
+		p.wrong("feature", "", "want 2 to 64 of them")
 	}
 	if !x.hasPoints(p.done()) {
 		return

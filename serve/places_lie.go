@@ -71,7 +71,7 @@ func finite(v []float64) numbers {
 // pair returns the numbers of the two features. All other parameters must have been parsed.
 func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
 	if len(names) != 2 {
-		p.fail("feature: want two of them, not %d", len(names))
+		p.wrong("feature", "", "want two of them, not %d", len(names))
 	}
 	if !x.hasPoints(p.done()) {
 		return pair, false

@@ -42,7 +42,7 @@ func (x *exchange) plain() {
 		}
 	}
 	if data.Query, data.Mode = shown(a.Query), a.Mode.String(); err != nil {
-		data.Error = shown(failureOf(err).Error)
+		data.Error = shown(said(err))
 		if status == http.StatusOK {
 			status = http.StatusBadRequest
 		}

@@ -131,7 +131,7 @@ func (r *Root) call(ctx context.Context, one *replica, c *shardCall, into any) e
 		return plainly(err)
 	}
 	if status != http.StatusOK {
-		var f failure
+		var f problem
 		if json.Unmarshal(said, &f); f.Error == "" {
 			f.Error = fmt.Sprintf("%d %s", status, http.StatusText(status))
 		}

@@ -99,7 +99,7 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 		}
 		for q, says := range map[string]string{"year:0A": `"0A" is not a number`, "sun day:>=yesterday": `"yesterday" is not a date`} {
 			w := call(c.root, "/v1/search?q="+url.QueryEscape(q), "")
-			if said := decode[failure](t, w.Body.String()).Error; w.Code != 400 || !strings.Contains(said, says) {
+			if said := decode[problem](t, w.Body.String()).Error; w.Code != 400 || !strings.Contains(said, says) {
 				t.Errorf("%s: status %d %q, want 400 %s", q, w.Code, said, says)
 			}
 		}

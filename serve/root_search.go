@@ -615,10 +615,18 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []searchParams)
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			answer, err := x.findInShards(ctx, &asked[i])
+			err := asked[i].wrong
 			if err == nil {
-				answer.Micros = 0 // not measured: they share the shards
-				texts[i], err = line(answer)
+				var answer *api.Answer
+				if answer, err = x.findInShards(ctx, &asked[i]); err == nil {
+					answer.Micros = 0 // not measured: they share the shards
+					texts[i], err = line(answer)
+				} else if statusOf(err) == http.StatusBadRequest {
+					asked[i].wrong = err
+				}
+			}
+			if asked[i].wrong != nil {
+				texts[i], err = appendProblem(nil, asked[i].wrong), nil
 			}
 			errs[i] = err
 		})

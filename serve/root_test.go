@@ -298,7 +298,7 @@ func TestWrongShards(t *testing.T) {
 			t.Errorf("%s: status %d %s, want %d", path, w.Code, w.Body, want)
 		}
 	}
-	if said := call(c.root, "/v1/search?q=cell&model=cosine", "").Body.String(); strings.Count(said, "not supported for a shard") != 1 {
+	if said := decode[problem](t, call(c.root, "/v1/search?q=cell&model=cosine", "").Body.String()).Detail; strings.Count(said, "not supported for a shard") != 1 {
 		t.Errorf("error %s, want \"not supported for a shard\" once", said)
 	}
 	part := c.replicas[0][0].Config.Handler

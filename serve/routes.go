@@ -125,8 +125,8 @@ var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready
 
 // notOfRoot refuses requests that a root does not support.
 func (x *exchange) notOfRoot() {
-	x.refuse(http.StatusNotFound, fmt.Errorf("%s: not supported by a root: send it to a server of the "+
-		"whole index, of words or of places", x.r.URL.Path))
+	x.refuse(http.StatusNotFound, absent{fmt.Errorf("%s: not supported by a root: send it to a server of the "+
+		"whole index, of words or of places", x.r.URL.Path), "answer"})
 }
 
 // fixedPath is a path without names. Most requests have one, and to look it up takes half a
@@ -237,7 +237,7 @@ func (x *exchange) holdIndex(t *route) bool {
 	case x.g != nil:
 		return true
 	case name != "":
-		x.refuse(http.StatusNotFound, fmt.Errorf("no index %q: GET /v1/indexes lists them", name))
+		x.refuse(http.StatusNotFound, absent{fmt.Errorf("no index %q: GET /v1/indexes lists them", name), "index"})
 	case t.is&needed != 0:
 		x.refuse(http.StatusNotFound, errNoIndex)
 	default:

@@ -56,7 +56,10 @@ func run(ctx context.Context, l net.Listener, h http.Handler, o Options,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !open.TryRLock() {
 				w.Header().Set("Connection", "close")
-				http.Error(w, `{"error":"the server stops"}`, http.StatusServiceUnavailable)
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusServiceUnavailable)
+				text, _ := line(problemOf(http.StatusServiceUnavailable, errStopping)) // cannot fail
+				w.Write(text)
 				return
 			}
 			defer open.RUnlock()

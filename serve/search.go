@@ -146,8 +146,8 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 			return
 		case err != nil:
 			x.note(statusOf(err), err)
-			said, _ := line(failureOf(err)) // cannot fail
-			text = append(text, said...)
+			last, _ := line(problemOf(statusOf(err), err)) // cannot fail
+			text = append(text, last...)
 		}
 		if out.write(text) != nil || err != nil { // either the client has gone, or the error was the last line
 			return
@@ -197,10 +197,13 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 	case engine.Sequential:
 		batch.Threads = 1
 	}
-	queries := make([]search.Request, len(asked))
+	queries, details := make([]search.Request, 0, len(asked)), make([]*api.Details, 0, len(asked))
 	for i := range asked {
-		queries[i] = asked[i].request
-		if queries[i].IsTree() && batch.Engine == engine.GPU {
+		if asked[i].wrong != nil {
+			continue
+		}
+		queries, details = append(queries, asked[i].request), append(details, &asked[i].details)
+		if asked[i].request.IsTree() && batch.Engine == engine.GPU {
 			batch.Engine = engine.Multicore // a GPU answers plain words only
 		}
 	}
@@ -209,20 +212,54 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 		if err := t.Err(); err != nil {
 			return nil, err
 		}
-		answer, err := api.Describe(t, x.g.s, queries[i], found, asked[i].details)
+		answer, err := api.Describe(t, x.g.s, queries[i], found, *details[i])
 		if err != nil {
 			return nil, err
 		}
 		return line(answer)
 	}
 	var all []byte
+	done, next := 0, 0 // queries that are answered, and those of asked
 	for text, err := range search.MapBatch(t, x.g.s, slices.Values(queries), batch, describe) {
-		if err != nil {
+		if err != nil && statusOf(err) != http.StatusBadRequest {
 			return all, err
 		}
+		if err != nil { // of this query or a later one: ask one by one
+			break
+		}
+		for ; asked[next].wrong != nil; next++ {
+			all = appendProblem(all, asked[next].wrong)
+		}
 		all = append(all, text...)
+		done, next = done+1, next+1
+	}
+	for i := range asked[next:] { // wrong ones at the end, or all after an error
+		a := &asked[next+i]
+		if a.wrong == nil {
+			queries[done].Parallel = &search.Parallel{Threads: batch.Threads, Engine: batch.Engine}
+			found, err := x.g.s.Search(t, queries[done])
+			var text []byte
+			if err == nil {
+				text, err = describe(done, found)
+			}
+			if err == nil {
+				all, done = append(all, text...), done+1
+				continue
+			}
+			if statusOf(err) != http.StatusBadRequest {
+				return all, err
+			}
+			a.wrong, done = err, done+1
+		}
+		all = appendProblem(all, a.wrong)
 	}
 	return all, nil
+}
+
+// appendProblem appends the line of a query that is wrong.
+func appendProblem(b []byte, err error) []byte {
+	b, _ = appendLine(b, problemOf(http.StatusBadRequest, err)) // cannot fail
+	return b
 }
 
 // lines sends parts of many values.

@@ -24,6 +24,7 @@ type searchParams struct {
 	request search.Request // filled by check
 	engine  engine.Kind
 	details api.Details
+	wrong   error // of a query in a batch that cannot be answered
 }
 
 // door is where the client asks.
@@ -57,7 +58,7 @@ func (x *exchange) parseMany(body []byte) ([]searchParams, error) {
 	if err != nil {
 		return nil, fmt.Errorf("body: want an array of objects with the parameters of a search: %w", err)
 	}
-	return many, x.checkAll(many)
+	return many, x.checkMany(many)
 }
 
 // parseLines parses and checks the body of a POST: one object per line.
@@ -82,23 +83,32 @@ func (x *exchange) parseLines(body []byte) ([]searchParams, error) {
 				err = errors.New("want one object per line")
 			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("body: query %d: %w", len(many)+1, err)
-		}
+		a.wrong = err
 		many = append(many, a)
 	}
-	return many, x.checkAll(many)
+	return many, x.checkMany(many)
 }
 
-func (x *exchange) checkAll(many []searchParams) error {
+// checkMany checks the queries of a batch. Those that are wrong do not keep the others from being
+// answered; if all are, it returns the error of the first.
+func (x *exchange) checkMany(many []searchParams) error {
+	valid := 0
 	for i := range many {
-		err := x.check(&many[i])
+		err := many[i].wrong
+		if err == nil {
+			err = x.check(&many[i])
+		}
 		if err == nil && many[i].Engine != nil {
-			err = errors.New("engine: a batch runs on the engine of the server; leave it out")
+			err = &api.Error{Param: "engine", Err: errors.New("a batch runs on the engine of the server; leave it out")}
 		}
 		if err != nil {
-			return fmt.Errorf("query %d: %w", i+1, err)
+			many[i].wrong = fmt.Errorf("query %d: %w", i+1, err)
+		} else {
+			valid++
 		}
+	}
+	if valid == 0 && len(many) > 0 {
+		return many[0].wrong
 	}
 	return nil
 }
@@ -123,10 +133,12 @@ func (x *exchange) readArray(body []byte, most int) ([]searchParams, error) {
 		if len(many) == most {
 			return nil, fmt.Errorf("it has more than %d queries", most)
 		}
-		a := x.newParams()
-		if err := api.SearchQuestion.JSON(x.door(), in, &a.Search); err != nil {
-			return nil, fmt.Errorf("query %d: %w", len(many)+1, err)
+		var raw json.RawMessage // read first, so that the next can be read whatever is wrong with it
+		if err := in.Decode(&raw); err != nil {
+			return nil, fmt.Errorf("query %d: %w", len(many)+1, api.UnexpectedEnd(err))
 		}
+		a := x.newParams()
+		a.wrong = api.SearchQuestion.JSON(x.door(), json.NewDecoder(bytes.NewReader(raw)), &a.Search)
 		many = append(many, a)
 	}
 	if _, err := in.Token(); err != nil {
@@ -156,7 +168,8 @@ func (x *exchange) check(a *searchParams) (err error) {
 		a.request.K++
 	}
 	if x.o.Root != nil && a.Algorithm == search.Tiles {
-		return errors.New("algorithm tiles: each shard has its own engine; leave it out")
+		return &api.Error{Param: "algorithm", Said: "tiles",
+			Err: errors.New("each shard has its own engine; leave it out")}
 	}
 	return x.checkEngine(a)
 }
@@ -172,11 +185,11 @@ func (x *exchange) checkEngine(a *searchParams) (err error) {
 	if a.engine = x.o.Engine; a.Engine != nil {
 		a.engine = *a.Engine
 		if a.engine == engine.GPU && x.o.Engine != engine.GPU {
-			return errors.New("engine gpu: the index is not on a GPU")
+			return &api.Error{Param: "engine", Said: "gpu", Err: errors.New("the index is not on a GPU")}
 		}
 	}
 	if a.engine != engine.GPU && a.Algorithm == search.Tiles {
-		return errors.New("algorithm tiles: it runs only on a GPU")
+		return &api.Error{Param: "algorithm", Said: "tiles", Err: errors.New("it runs only on a GPU")}
 	}
 	return nil
 }
@@ -191,11 +204,13 @@ func (x *exchange) checkWords(q string) error {
 		return nil
 	}
 	if size := most * maxWordSize; len(q) > size { // too many, without counting
-		return fmt.Errorf("q has %d bytes: want at most %d words and %d bytes", len(q), most, size)
+		return &api.Error{Param: "q", Said: fmt.Sprintf("has %d bytes", len(q)),
+			Err: fmt.Errorf("want at most %d words and %d bytes", most, size)}
 	}
 	return x.g.analyze(q, func(tokens *text.Tokens) error {
 		if n := len(tokens.Words); n > most {
-			return fmt.Errorf("q has %d words: want at most %d", n, most)
+			return &api.Error{Param: "q", Said: fmt.Sprintf("has %d words", n),
+				Err: fmt.Errorf("want at most %d", most)}
 		}
 		return nil
 	})

@@ -209,15 +209,15 @@ func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 // shard answers GET /internal/shard.
 func (x *exchange) shard() {
 	if x.draining.Load() {
-		x.reply(http.StatusServiceUnavailable, failureOf(errStopping))
+		x.fail(http.StatusServiceUnavailable, errStopping)
 		return
 	}
 	if n := len(x.list()); n > 1 { // the root would silently get the first
-		x.reply(http.StatusConflict, failure{fmt.Sprintf("the server has %d indexes: a root needs servers of one", n)})
+		x.fail(http.StatusConflict, fmt.Errorf("the server has %d indexes: a root needs servers of one", n))
 		return
 	}
 	if err := x.g.fault.Load(); err != nil {
-		x.reply(http.StatusServiceUnavailable, failureOf(*err))
+		x.fail(http.StatusServiceUnavailable, *err)
 		return
 	}
 	a := x.g.shard
@@ -238,21 +238,21 @@ func (x *exchange) shardSearch() {
 	}
 	var q shardAsk
 	if err := json.Unmarshal(body, &q); err != nil {
-		x.reply(http.StatusBadRequest, failure{fmt.Sprintf("body: %v", err)})
+		x.fail(http.StatusBadRequest, fmt.Errorf("body: %v", err))
 		return
 	}
 	if q.Whole != x.g.shard.Whole {
-		x.reply(http.StatusConflict, failure{fmt.Sprintf("it has shard %d of %d of index %s, not of %s",
-			x.g.shard.Number, x.g.shard.Of, x.g.shard.Whole, q.Whole)})
+		x.fail(http.StatusConflict, fmt.Errorf("it has shard %d of %d of index %s, not of %s",
+			x.g.shard.Number, x.g.shard.Of, x.g.shard.Whole, q.Whole))
 		return
 	}
 	if n := x.g.shard.Number; !askedFor(x.r.URL.RawQuery, n) {
-		x.reply(http.StatusConflict, failure{fmt.Sprintf("this is shard %d of the index", n)})
+		x.fail(http.StatusConflict, fmt.Errorf("this is shard %d of the index", n))
 		return
 	}
 	q.Ask.ofRoot = true
 	if err := x.check(&q.Ask); err != nil {
-		x.reply(http.StatusBadRequest, failureOf(err))
+		x.fail(http.StatusBadRequest, err)
 		return
 	}
 	var answer *shardAnswer

@@ -30,7 +30,7 @@ func (x *exchange) ready() {
 		err = x.notReadable(x.g)
 	}
 	if err != nil {
-		x.reply(http.StatusServiceUnavailable, failureOf(err))
+		x.fail(http.StatusServiceUnavailable, err)
 		return
 	}
 	x.reply(http.StatusOK, struct {
@@ -89,7 +89,7 @@ func (v *Server) describe(ix *served, g *generation) indexAnswer {
 	a.Writable, a.Pending = ix.writer != nil && ix.dir != "", ix.writer.counts().pending
 	err := v.notReadable(g)
 	if a.Ready = err == nil; err != nil {
-		a.Error = failureOf(err).Error
+		a.Error = said(err)
 	}
 	return a
 }

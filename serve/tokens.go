@@ -63,6 +63,8 @@ func (x *exchange) authorized() bool {
 	return x.token != nil
 }
 
+var errReadOnly = errors.New("the token may only read")
+
 // mayWrite reports whether the client may change indexes, or refuses the request.
 func (x *exchange) mayWrite() bool {
 	switch {
@@ -71,7 +73,7 @@ func (x *exchange) mayWrite() bool {
 	case x.o.Root != nil:
 		x.notOfRoot()
 	case x.token != nil && !x.token.Write:
-		x.refuse(http.StatusForbidden, errors.New("the token may only read"))
+		x.refuse(http.StatusForbidden, errReadOnly)
 	default:
 		return true
 	}

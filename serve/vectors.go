@@ -11,7 +11,9 @@ import (
 
 var errNoVectors = errors.New("the server has no vectors: start it with serve.Options.Vectors")
 
-func errNoWord(word string) error { return fmt.Errorf("the word %q does not occur", word) }
+func errNoWord(word string) error {
+	return absent{fmt.Errorf("the word %q does not occur", word), "word"}
+}
 
 // nearAnswer lists words with similar vectors.
 type nearAnswer struct {

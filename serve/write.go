@@ -58,7 +58,7 @@ const (
 // fail notes an error of a line.
 func (a *writeAnswer) fail(line int64, id string, err error) {
 	if a.Failed++; len(a.Errors) < maxLineErrors {
-		a.Errors = append(a.Errors, lineError{line, shortened(id), shortened(failureOf(err).Error)})
+		a.Errors = append(a.Errors, lineError{line, shortened(id), shortened(said(err))})
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *params) how() refresh {
 	case how == refreshNot, how == refreshNow, how == refreshWait:
 		return how
 	}
-	p.fail("refresh %q: want true, wait or false", value)
+	p.wrong("refresh", fmt.Sprintf("%q", value), "want true, wait or false")
 	return ""
 }
 
@@ -107,10 +107,10 @@ func (x *exchange) addDocuments() {
 	a, err := in.add(x.r.Context(), how, nil)
 	http.NewResponseController(x.w).SetReadDeadline(time.Time{}) // from now on a client that leaves is noticed
 	if err == nil && a.Added == 0 && a.Failed > 0 {
-		x.reply(http.StatusBadRequest, struct {
-			failure
+		x.send(http.StatusBadRequest, "application/problem+json", struct {
+			*problem
 			*writeAnswer
-		}{failure{a.Errors[0].of()}, a})
+		}{problemOf(http.StatusBadRequest, errors.New(a.Errors[0].of())), a})
 		return
 	}
 	x.answerChange(a, err)
@@ -342,7 +342,7 @@ func (x *exchange) deleteDocument() {
 		return err
 	})
 	if err == nil && a.Deleted == 0 {
-		x.refuse(http.StatusNotFound, fmt.Errorf("no document %q", id))
+		x.refuse(http.StatusNotFound, errNoDocument(id))
 		return
 	}
 	x.answerChange(a, err)

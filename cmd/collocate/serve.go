@@ -95,10 +95,10 @@ With --writable clients add, replace and delete documents (POST and DELETE to
 ?refresh=true: see docs/serving.md. The server holds the lock of an index from its first change
 on, so that no other process changes it.
 
-Errors are {"error": "..."} with an HTTP status. --model and its parameters apply to queries
-that name no model. A query runs on as many CPU cores as make it faster, on one with --engine
-sequential, and on all with multicore. With --engine gpu the index is copied to the GPU before
-the first query, and the GPU answers.
+Errors are problems of RFC 9457, with an HTTP status, a "code" and a "detail". --model and its
+parameters apply to queries that name no model. A query runs on as many CPU cores as make it
+faster, on one with --engine sequential, and on all with multicore. With --engine gpu the index
+is copied to the GPU before the first query, and the GPU answers.
 
 Once the server is ready, it prints its address on standard error, or with --json on standard
 output. It listens on this machine only, unless --addr says otherwise, as in :8080; then use
