@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .places import mine as mine
     from .places import pairs as pairs
     from .places import summary as summary
+    from .remote import Remote as Remote
+    from .remote import connect as connect
     from .words import Cooccurrence as Cooccurrence
     from .words import Vectors as Vectors
     from .words import Vocabulary as Vocabulary
@@ -61,12 +63,14 @@ _WHERE = {
     "NoGPUError": "errors",
     "Patterns": "places",
     "Snippet": "hits",
+    "Remote": "remote",
     "WorkerError": "errors",
     "Vectors": "words",
     "Vocabulary": "words",
     "collocations": "words",
     "compare": "evaluation",
     "concordance": "words",
+    "connect": "remote",
     "cooccurrence": "words",
     "curve": "places",
     "dispersion": "words",

@@ -35,8 +35,7 @@ class Index:
     def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
         if isinstance(path, str) and path.startswith(("http://", "https://")):
             raise ValueError(
-                f"{path} is a server, not a folder with an index: ask it over HTTP, "
-                f'as in urllib.request.urlopen("{path.rstrip("/")}/v1/search?q=words")'
+                f"{path} is a server, not a folder with an index: use collocate.connect({path!r})"
             )
         self.path: str = os.path.abspath(os.fsdecode(path))
         self._lock = threading.Lock()
