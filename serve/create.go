@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -127,6 +128,8 @@ func (x *exchange) createIndex() {
 
 // create makes an index and serves it. Its first commit publishes it, with no document.
 func (v *Server) create(ctx context.Context, name string, o segments.Options) (ix *served, err error) {
+	v.creating.Lock()
+	defer v.creating.Unlock()
 	dir := filepath.Join(v.o.Dir, name)
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
@@ -186,6 +189,8 @@ const dropped = ".deleted-"
 // drop ends serving an index and removes its folder. The folder is renamed first, so that a crash
 // leaves all of the index or none.
 func (v *Server) drop(ix *served) error {
+	v.creating.Lock()
+	defer v.creating.Unlock()
 	v.changing.Lock()
 	defer v.changing.Unlock()
 	list := slices.DeleteFunc(slices.Clone(v.list()), func(other *served) bool { return other == ix })
@@ -197,6 +202,7 @@ func (v *Server) drop(ix *served) error {
 	g := ix.current.Swap(nil)
 	ix.reloading.Unlock()
 	v.letGo(g)
+	v.metrics.forget(ix.name)
 	ix.writer.close() // what it commits is removed
 	gone := filepath.Join(filepath.Dir(ix.dir), dropped+ix.name)
 	os.RemoveAll(gone)
@@ -209,23 +215,36 @@ func (v *Server) drop(ix *served) error {
 // OpenAll serves the indexes in Options.Dir under the names of their folders. Other folders are
 // left out.
 func (v *Server) OpenAll(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	_, err := v.openAll(ctx)
+	return err
+}
+
+// openAll returns the names of the indexes that were not served before.
+func (v *Server) openAll(ctx context.Context) (opened []string, err error) {
+	v.creating.Lock()
+	defer v.creating.Unlock()
 	entries, err := os.ReadDir(v.o.Dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range entries {
 		dir := filepath.Join(v.o.Dir, e.Name())
+		ix := v.index(e.Name())
 		switch is, err := os.Stat(dir); {
-		case err != nil || !is.IsDir():
+		case err != nil || !is.IsDir() || ix != nil && ix.dir == dir:
 		case strings.HasPrefix(e.Name(), dropped):
 			os.RemoveAll(dir)
 		case isIndex(dir):
 			if err := v.Open(ctx, e.Name(), dir); err != nil {
-				return err
+				return opened, err
 			}
+			opened = append(opened, e.Name())
 		}
 	}
-	return nil
+	return opened, nil
 }
 
 // isIndex reports whether a folder is an index.

@@ -86,7 +86,7 @@ func (v *Server) index(name string) *served {
 
 // indexName returns the name of the index of a request, "" if it is about none.
 func (x *exchange) indexName() string {
-	if x.ix == nil {
+	if x.ix == nil || x.ix.current.Load() == nil { // none, or it was deleted
 		return ""
 	}
 	return x.ix.name
@@ -146,9 +146,10 @@ func (v *Server) add(ix *served) error {
 }
 
 // Look opens the indexes of Open again whose folders were replaced or have newer generations. With
-// all it opens every one. Requests go on meanwhile; an index that cannot be opened is still served
-// as it was, and tried again with the next call, since it may be being copied; the log says so.
-// Look returns the names of the indexes that it has opened. The error is that of the context.
+// all it opens every one, and serves those that are new in Options.Dir. Requests go on meanwhile; an
+// index that cannot be opened is still served as it was, and tried again with the next call, since
+// it may be being copied; the log says so. Look returns the names of the indexes that it has
+// opened. The error is that of the context.
 func (v *Server) Look(ctx context.Context, all bool) (opened []string, err error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -171,6 +172,12 @@ func (v *Server) Look(ctx context.Context, all bool) (opened []string, err error
 			ix.said = err.Error()
 		}
 		ix.looking.Unlock()
+	}
+	if all && v.o.Dir != "" {
+		more, err := v.openAll(ctx)
+		if opened = append(opened, more...); err != nil {
+			v.log.Error("an index in the folder of indexes cannot be opened", "error", err)
+		}
 	}
 	return opened, ctx.Err()
 }

@@ -90,6 +90,13 @@ func (m *metrics) count(key requestKey, took time.Duration) {
 	m.next = (m.next + 1) % recentTimings
 }
 
+// forget drops the counts of an index that was deleted: clients could make any number of names.
+func (m *metrics) forget(index string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.requests, func(k requestKey, _ uint64) bool { return k.index == index })
+}
+
 // searched counts a search.
 func (m *metrics) searched(on engine.Kind, s *search.Stats, took time.Duration) {
 	m.mu.Lock()

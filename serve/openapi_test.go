@@ -302,8 +302,8 @@ func TestAnswersFitTheSpec(t *testing.T) {
 		seed := crc32.ChecksumIEEE([]byte(o.OperationID))
 		d := draw{rand.New(rand.NewPCG(2, uint64(seed)))}
 		tries := 60
-		if o.method != "GET" && o.RequestBody == nil || o.method == "PUT" {
-			tries = 15 // each commits
+		if o.method != "GET" && !strings.HasSuffix(o.path, "/search") && !strings.HasSuffix(o.path, "/jobs") {
+			tries = 12 // many of them write to disk
 		}
 		for i := range trials.Of(tries) {
 			r, ok := d.request(doc, o)
@@ -325,6 +325,9 @@ func TestAnswersFitTheSpec(t *testing.T) {
 					r.URL.RawPath = path
 					r.URL.Path, _ = url.PathUnescape(path)
 				}
+			}
+			if i%3 == 0 && strings.HasPrefix(o.OperationID, "deleteMatching") {
+				r.URL.RawQuery, ok = "q=bank", true
 			}
 			if i == 0 && o.OperationID == "analogy" {
 				r.URL.RawQuery, ok = "a=the&b=cell&c=bank", true

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +52,9 @@ func TestRights(t *testing.T) {
 		if w := as(h, token, "GET", "/v1/indexes/i/search?q=a", ""); w.Code != want {
 			t.Errorf("a search with %q: %d, want %d", token, w.Code, want)
 		}
+	}
+	if w := as(h, "", "GET", "/nowhere", ""); w.Code != 404 {
+		t.Errorf("no such path, without a token: %d, want 404", w.Code)
 	}
 	// A job that changes an index is cancelled by those who may write.
 	j := decode[jobAnswer](t, as(h, "pen", "POST", "/v1/indexes/i/merge", "").Body.String())
@@ -319,6 +324,43 @@ func (manyXs) Read(to []byte) (int, error) {
 	return len(to), nil
 }
 
+// A folder that another index takes while the server changes it: the old index is served further,
+// and the log says so once. An index that the program opened itself is never looked at.
+func TestReplacedWhileWriting(t *testing.T) {
+	var log strings.Builder
+	h := New(elife(t, false), Options{Writable: true, Limits: unheld, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	defer h.Close()
+	dir := indexOf(t, map[string]string{"1": "bear"})
+	if err := h.Open(t.Context(), "i", dir); err != nil {
+		t.Fatal(err)
+	}
+	must(t, h, "POST", "/v1/indexes/i/documents?refresh=true", `{"id":"2","text":"bear"}`, 200)
+	log.Reset()
+	if opened, err := h.Look(t.Context(), true); err != nil || !slices.Equal(opened, []string{"i"}) {
+		t.Errorf("%q were opened, %v; want i", opened, err)
+	}
+	if strings.Contains(log.String(), "ERROR") {
+		t.Errorf("looking logs %s, want no error", log.String())
+	}
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(indexOf(t, map[string]string{"3": "bear"}), dir); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if opened, err := h.Look(t.Context(), false); err != nil || len(opened) > 0 {
+			t.Errorf("%q were opened, %v; want none", opened, err)
+		}
+	}
+	if n := strings.Count(log.String(), "another folder is in the place of"); n != 1 {
+		t.Errorf("the log says it %d times, want once: %s", n, log.String())
+	}
+	if got := find(t, h, "i", "bear"); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("%q, want the documents of the old index", got)
+	}
+}
+
 // A server with a folder of indexes opens all of them, and removes what a crash left of a deletion.
 func TestFolderOfIndexes(t *testing.T) {
 	dir := t.TempDir()
@@ -345,6 +387,26 @@ func TestFolderOfIndexes(t *testing.T) {
 	for _, ix := range h.describeAll() {
 		names = append(names, ix.Name)
 	}
+	// One that is put there later is served after a signal, which makes the command look at all.
+	if err := os.Rename(indexOf(t, map[string]string{"1": "bear"}), filepath.Join(dir, "later")); err != nil {
+		t.Fatal(err)
+	}
+	if opened, err := h.Look(t.Context(), true); err != nil || !slices.Equal(opened, []string{"a", "b", "later"}) {
+		t.Errorf("%q were opened, %v; want a, b and later", opened, err)
+	}
+	if got := find(t, h, "later", "bear"); !slices.Equal(got, []string{"1"}) {
+		t.Errorf("%q, want the document of the new index", got)
+	}
+	must(t, h, "DELETE", "/v1/indexes/later", "", 204)
+	if w := call(h, "/metrics", ""); strings.Contains(w.Body.String(), `"later"`) {
+		t.Errorf("metrics still have an index that was deleted: %s", w.Body)
+	}
+	// Folders that are there are not made again, and a body that is too large makes none.
+	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	must(t, h, "PUT", "/v1/indexes/taken", "", 409)
+	must(t, h, "PUT", "/v1/indexes/large", `{"analyzer":"`+strings.Repeat("x", maxBody)+`"}`, 413)
 	if !slices.Equal(names, []string{"a", "b"}) || isIndex(filepath.Join(dir, dropped+"c")) {
 		t.Errorf("%q are served, want a and b, and the third removed", names)
 	}

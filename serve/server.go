@@ -130,6 +130,7 @@ type Server struct {
 	lastHost atomic.Pointer[string] // the last valid Host header
 	indexes  atomic.Pointer[[]*served]
 	spooled  atomic.Int64 // bytes of documents that wait in files
+	creating sync.Mutex   // held while indexes are made and deleted
 	changing sync.Mutex   // held while the list of indexes changes
 }
 
