@@ -29,12 +29,15 @@ type Env struct {
 	TempDir string        // for what does not fit in it; empty means the system's
 	Engine  engine.Kind   // it has no effect on answers
 	Device  engine.Device // the GPU, if one is used
+	// Shown bounds the number of pairs in an answer, where Associations.List has more; 0 means all.
+	Shown int
 	// Progress, unless it is nil, is called while words and pairs are counted.
 	Progress func(stage string, done, total int64)
 }
 
 // aboutWords are the questions about words.
-var aboutWords = []*Question{ConcordanceQuestion}
+var aboutWords = []*Question{CollocationsQuestion, NeighboursQuestion, ConcordanceQuestion,
+	NgramsQuestion, WordlistQuestion}
 
 // Errors about what a door has not.
 var (

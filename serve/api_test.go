@@ -141,8 +141,8 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := decode[companyAnswer](t,
-		call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1", "").Body.String())
+	got := decode[api.Company](t,
+		call(h, "/v1/words/membrane/company?by=npmi,pmi&min_value=3&links=1&top=20", "").Body.String())
 	if len(got.Neighbours) != len(want.Pairs) || got.Count != m.Count(id) || got.Docs == 0 ||
 		len(got.Links) == 0 || got.By != "npmi" {
 		t.Errorf("company %+v, want %v, with documents, links and by npmi", got, want)
@@ -159,7 +159,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("link %v, want one between two of %d neighbours", l, len(got.Neighbours))
 		}
 	}
-	list := decode[struct{ Words []wordAnswer }](t, call(h, "/v1/words?prefix=memb&limit=3", "").Body.String()).Words
+	list := decode[struct{ Words []api.Word }](t, call(h, "/v1/words?prefix=memb&limit=3", "").Body.String()).Words
 	if len(list) != 3 || list[0].Word != "membrane" || list[0].Count < list[1].Count {
 		t.Errorf("words with prefix memb: %+v, want 3 by count, membrane first", list)
 	}

@@ -33,6 +33,7 @@
 //	                          with), /dispersion, /similar (words used in similar contexts) and
 //	                          /map (these in two dimensions)
 //	GET /v1/concordance?q=Q   words in their contexts
+//	GET /v1/collocations      associated pairs of words; /v1/ngrams, /v1/wordlist count words
 //	GET /v1/keywords?q=WORDS  words that set the best documents for a query apart from all others,
 //	                          or from those for against=WORDS
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to which word?

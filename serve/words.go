@@ -4,55 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math"
 	"net/http"
-	"strings"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/words"
 )
 
-// wordAnswer is a word with its frequencies.
-type wordAnswer struct {
-	Word  string `json:"word"`
-	Count uint64 `json:"count"` // in the matrix's corpus
-	Rank  int    `json:"rank"`  // by count, counted from 1
-	// Docs is the number of documents of the index that contain it. The index may have another
-	// analyzer than the matrix, such as a stemmer: the word is analyzed as a query.
-	Docs uint32 `json:"docs"`
-}
-
-// companyAnswer is a word with its neighbours.
-type companyAnswer struct {
-	wordAnswer
-	By         string      `json:"by"`    // the measure that the list is sorted by
-	Total      int         `json:"total"` // number of neighbours that meet the minimum counts
-	Neighbours []neighbour `json:"neighbours"`
-	// Links are the cells between the neighbours themselves, by their indexes in the list.
-	Links []link `json:"links,omitempty"`
-}
-
-// neighbour is a word associated with another.
-type neighbour struct {
-	ID    int     `json:"id"`
-	Word  string  `json:"word"`
-	Count uint64  `json:"count"` // frequency in the matrix's corpus
-	Value float64 `json:"value"` // how often the two co-occur, or the cell of a weighted matrix
-	Score float64 `json:"score"` // by the first measure
-	// Scores are the values of all measures, if several were requested.
-	Scores map[string]float64 `json:"scores,omitempty"`
-}
-
-type link struct {
-	From  int     `json:"from"`
-	To    int     `json:"to"`
-	Score float64 `json:"score"`
-}
-
-// maxCompany is the largest number of neighbours, maxMeasures that of measures.
-const (
-	maxCompany  = 1000
-	maxMeasures = 16
-)
+// maxCompany is the largest number of words in an answer.
+const maxCompany = 1000
 
 var errNoMatrix = errors.New("the server has no matrix: start it with serve.Options.Matrix")
 
@@ -70,7 +29,7 @@ func (x *exchange) words() {
 		x.refuse(http.StatusNotFound, errNoMatrix)
 		return
 	}
-	list, more := []wordAnswer{}, false
+	list, more := []api.Word{}, false
 	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
 		for id := 0; id < m.Len() && !more; id++ {
 			if id&0xffff == 0 && ctx.Err() != nil {
@@ -94,15 +53,15 @@ func (x *exchange) words() {
 		return
 	}
 	x.reply(http.StatusOK, struct {
-		Words []wordAnswer `json:"words"`
-		More  bool         `json:"more"` // there are further words
+		Words []api.Word `json:"words"`
+		More  bool       `json:"more"` // there are further words
 	}{list, more})
 }
 
 // describeWord describes a word of the matrix.
-func (x *exchange) describeWord(id int) (w wordAnswer, err error) {
+func (x *exchange) describeWord(id int) (w api.Word, err error) {
 	m := x.o.Matrix
-	w = wordAnswer{Word: string(m.Word(id)), Count: m.Count(id), Rank: id + 1}
+	w = api.Word{Word: string(m.Word(id)), Count: m.Count(id), Rank: id + 1}
 	if x.g == nil {
 		return w, nil
 	}
@@ -142,7 +101,7 @@ func (x *exchange) frequency() {
 	if !ok {
 		return
 	}
-	var answer wordAnswer
+	var answer api.Word
 	err := x.work(shortLane, x.o.Limits.Time, func(context.Context) (err error) {
 		answer, err = x.describeWord(id)
 		return err
@@ -156,95 +115,51 @@ func (x *exchange) frequency() {
 
 // company lists the words that are most strongly associated with a word.
 func (x *exchange) company() {
-	p := x.params()
-	o := words.Options{Threads: 1}
-	for name := range strings.SplitSeq(p.textOr("by", words.LogDice.String()), ",") {
-		m, err := words.ParseMeasure(name)
+	var q api.NeighboursOf
+	if !x.ask(api.NeighboursQuestion, &q) {
+		return
+	}
+	q.Words = []string{x.r.PathValue("word")}
+	x.answer(shortLane, func(ctx context.Context, e *api.Env) (any, error) {
+		found, err := q.Do(ctx, e)
 		if err != nil {
-			p.fail("by: %w", err)
+			return nil, err
 		}
-		o.By = append(o.By, m)
-	}
-	if len(o.By) > maxMeasures {
-		p.fail("by: want at most %d measures", maxMeasures)
-	}
-	o.Top = p.whole("top", 20, 1, maxCompany)
-	o.MinCount = p.number("min_value", 0, 0, 1e18)
-	o.MinFreq = uint64(p.whole("min_count", 0, 0, math.MaxInt))
-	links := p.flag("links")
-	if links && o.Top > 100 {
-		p.fail("links: want top to be at most 100")
-	}
-	if err := p.done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
-	id, ok := x.known(x.r.PathValue("word"))
-	if !ok {
-		return
-	}
-	if err := o.Check(x.o.Matrix); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
-	answer := companyAnswer{By: o.By[0].String(), Neighbours: []neighbour{}}
-	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
-		if answer.wordAnswer, err = x.describeWord(id); err != nil {
-			return err
+		if x.r.URL.Query().Has("min_count") {
+			found[0].Notes = []string{"min_count is the least number of co-occurrences; min_frequency is that of occurrences"}
 		}
-		near, err := words.Neighbours(x.o.Matrix, id, o)
-		if err != nil {
-			return err
-		}
-		answer.Total = near.Compared
-		for i := range near.Pairs {
-			answer.Neighbours = append(answer.Neighbours, neighbourOf(&near.Pairs[i], o.By))
-		}
-		if links {
-			answer.Links, err = x.linksOf(ctx, answer.Neighbours, o)
-		}
-		return err
+		return found[0], nil
 	})
-	if err != nil {
-		x.failed(err)
+}
+
+// collocations lists strongly associated pairs of words of the stored text.
+func (x *exchange) collocations() {
+	var q api.Collocations
+	if x.ask(api.CollocationsQuestion, &q) {
+		x.answer(longLane, func(ctx context.Context, e *api.Env) (any, error) { return q.Do(ctx, e) })
+	}
+}
+
+// ngrams lists the most frequent sequences of words of the stored text.
+func (x *exchange) ngrams() {
+	var q api.Ngrams
+	if !x.ask(api.NgramsQuestion, &q) {
 		return
 	}
-	x.reply(http.StatusOK, answer)
+	if q.Top == 0 {
+		q.Top = maxCompany
+	}
+	x.answer(longLane, func(ctx context.Context, e *api.Env) (any, error) { return q.Do(ctx, e, nil) })
 }
 
-func neighbourOf(a *words.Association, by []words.Measure) neighbour {
-	n := neighbour{ID: a.ID2, Word: a.Word2, Count: a.F2, Value: a.Count, Score: a.Scores[0]}
-	if len(by) > 1 {
-		n.Scores = map[string]float64{}
-		for i, m := range by {
-			n.Scores[m.String()] = a.Scores[i]
-		}
+// wordlist lists the words of the stored text with frequency and dispersion.
+func (x *exchange) wordlist() {
+	var q api.Wordlist
+	if !x.ask(api.WordlistQuestion, &q) {
+		return
 	}
-	return n
-}
-
-// linksOf returns the cells between the words of a list, above the diagonal, that are among the 200
-// strongest of their first word.
-func (x *exchange) linksOf(ctx context.Context, list []neighbour, o words.Options) ([]link, error) {
-	place := map[int]int{}
-	for i, w := range list {
-		place[w.ID] = i
+	if q.Top == 0 {
+		q.Top = maxCompany
 	}
-	o.By, o.Top = o.By[:1], 200
-	links := []link{}
-	for i, w := range list {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		near, err := words.Neighbours(x.o.Matrix, w.ID, o)
-		if err != nil {
-			return nil, err
-		}
-		for _, n := range near.Pairs {
-			if j, ok := place[n.ID2]; ok && j > i {
-				links = append(links, link{i, j, n.Scores[0]})
-			}
-		}
-	}
-	return links, nil
+	x.answer(longLane, func(ctx context.Context, e *api.Env) (any, error) { return q.Do(ctx, e) })
 }

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"regexp"
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/words"
 )
 
@@ -35,114 +30,49 @@ weighted by distance or subsampled.
 The measures of 'collocate cooccur --values' have the same names but other values: E is there
 the row's sum times the column's sum, divided by the sum of the matrix.`
 
-// measureFlags are the flags of verbs that rank pairs of words.
-type measureFlags struct {
-	names   []string
-	opt     words.Options
-	network string
-	out     string
-}
+// pairFlags are the files of verbs that rank pairs of words.
+type pairFlags struct{ network, out string }
 
-func (f *measureFlags) register(a *app, cmd *cobra.Command, top int, minCount float64) {
-	cmd.Flags().StringSliceVar(&f.names, "by", []string{"logdice"},
-		"measures; the list is sorted by the first: "+strings.Join(words.Measures(), ", "))
-	cmd.Flags().IntVar(&f.opt.Top, "top", top,
-		"number of pairs; unless it is given, up to a million in --out")
-	cmd.Flags().Float64Var(&f.opt.MinCount, "min-count", minCount,
-		"leave out pairs that co-occur less often, or have a smaller value")
-	cmd.Flags().Uint64Var(&f.opt.MinFreq, "min-frequency", 0, "leave out pairs with a word that occurs less often")
-	cmd.Flags().BoolVar(&f.opt.P, "p", false,
-		"also show p-values of g2, plain and corrected for the number of pairs: q (Benjamini-Hochberg), Bonferroni")
+func (f *pairFlags) register(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.network, "network", "", "draw the words as a network in `FILE`: .svg, .graphml or .gexf")
 	a.tableFlags(cmd, &f.out, "also write")
-	choices(cmd, map[string][]string{"by": words.Measures()})
+	cmd.Flags().Lookup("out").Usage += "; unless --top is given, up to a million pairs"
 }
 
-// options checks the flags and returns the options. With --out and without --top the list is
-// complete, for the file; the terminal shows its first pairs.
-func (f *measureFlags) options(a *app, cmd *cobra.Command) (words.Options, error) {
-	if f.opt.Top < 1 {
-		return f.opt, usagef("--top %d: want at least 1", f.opt.Top)
-	}
-	f.opt.By = nil
-	for _, name := range f.names {
-		m, err := words.ParseMeasure(name)
-		if err != nil {
-			return f.opt, usageError{err}
-		}
-		f.opt.By = append(f.opt.By, m)
-	}
-	f.opt.Threads = a.threads
+// check checks the names of the files. If the list is complete, for a file, top becomes the number
+// of its pairs, of which the terminal shows the first.
+func (f *pairFlags) check(a *app, cmd *cobra.Command, env *api.Env, top *int) error {
 	if err := a.checkTableFile(f.out); err != nil {
-		return f.opt, err
+		return err
 	}
 	if f.network != "" {
 		if _, err := words.NetworkFormat(f.network); err != nil {
-			return f.opt, usageError{err}
+			return usageError{err}
 		}
 	}
-	opt := f.opt
-	if f.out != "" && !cmd.Flags().Changed("top") {
-		opt.Top = mostInFile
+	if env.Shown = *top; f.out != "" && !cmd.Flags().Changed("top") {
+		*top = mostInFile
 	}
-	return opt, canWrite(f.network)
+	return canWrite(f.network)
 }
 
-// partsFlags are the parts of the corpus that dispersion compares.
-type partsFlags struct {
-	equal int
-	group string
-}
-
-func (f *partsFlags) register(cmd *cobra.Command) {
-	cmd.Flags().IntVar(&f.equal, "parts", 0,
-		"measure dispersion over this number of equal parts of the corpus, not over documents")
-	cmd.Flags().StringVar(&f.group, "group", "",
-		"treat documents whose IDs have the same match of this `REGEXP`, such as '^[^.]+', as one")
-	cmd.MarkFlagsMutuallyExclusive("parts", "group")
-}
-
-func (f *partsFlags) parts() (p words.Parts, err error) {
-	if f.equal < 0 || f.equal == 1 || f.equal > 100_000 {
-		return p, usagef("--parts %d: want 2 to 100000", f.equal)
-	}
-	p.Equal = f.equal
-	if f.group != "" {
-		if p.Group, err = regexp.Compile(f.group); err != nil {
-			return p, usagef("--group: %v", err)
+// besideMatrix sets the corpus that a matrix was made from, if its paths are given. Otherwise it
+// refuses flags that say how a corpus is read.
+func (a *app) besideMatrix(cmd *cobra.Command, env *api.Env, files *api.Files, paths []string) error {
+	if len(paths) == 0 {
+		for _, p := range append(api.FilesQuestion.At(api.Command), api.PartsQuestion.At(api.Command)...) {
+			if cmd.Flags().Changed(p.Flag) {
+				return usagef("--%s needs --corpus", p.Flag)
+			}
 		}
-	}
-	return p, nil
-}
-
-// spreadFlags name the corpus of a matrix, which has the number of documents of each pair.
-type spreadFlags struct {
-	paths []string
-	parts partsFlags
-}
-
-func (f *spreadFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.paths, "corpus", nil,
-		"files and folders that the matrix of counts was made from: also show the number of documents of each pair")
-	f.parts.register(cmd)
-}
-
-// fill reads the corpus of --corpus, if any, and sets the document counts of the pairs.
-func (f *spreadFlags) fill(ctx context.Context, a *app, read corpusFlags, r *cooccur.Reader,
-	pairs []words.Association) error {
-	if len(f.paths) == 0 {
 		return nil
 	}
-	parts, err := f.parts.parts()
-	if err != nil {
-		return err
+	read := corpusFlags{Reading: api.Reading{Files: *files, Analyzer: env.Matrix.Corpus().Analyzer}}
+	var err error
+	if env.Analyzer, err = read.analyzer(); err == nil {
+		env.Reference = read.corpus(a, paths)
 	}
-	read.Analyzer = r.Corpus().Analyzer
-	err = words.Spread(ctx, r, read.corpus(a, f.paths), pairs, words.SpreadOptions{Parts: parts, Threads: a.threads})
-	if err != nil {
-		return fmt.Errorf("--corpus: %w", err)
-	}
-	return nil
+	return err
 }
 
 // associationTable is a list of pairs, with a column for each measure.

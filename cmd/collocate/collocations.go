@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/words"
@@ -13,13 +14,11 @@ import (
 
 func newCollocationsCmd(a *app) *cobra.Command {
 	var (
-		corpus   corpusFlags
-		measures measureFlags
-		spread   spreadFlags
-		opt      words.CorpusOptions
+		ask   api.Collocations
+		files pairFlags
 	)
 	cmd := &cobra.Command{
-		Use:         "collocations CORPUS...|MATRIX",
+		Use:         "collocations CORPUS...|INDEX|MATRIX",
 		Short:       "List strongly associated pairs of words",
 		GroupID:     groupWords,
 		Annotations: hasGPU,
@@ -31,90 +30,86 @@ little about the language: --min-docs leaves such pairs out.
 
 ` + measureHelp + `
 
-A MATRIX is a .cooc file written by 'collocate cooccur'. It does not say which documents have a
+An INDEX must store its text. A MATRIX is a .cooc file written by 'collocate cooccur'. It does not say which documents have a
 pair: --corpus names the corpus that it was made from, which is then read once more.`,
 		Example: `  collocate collocations war-and-peace.txt
   collocate collocations papers.jsonl --analyzer english --of membrane --by logdice,mi,g2 --p
   collocate collocations papers.jsonl --group '^[^.]+' --min-docs 5 --network pairs.svg --out pairs.csv`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if opt.Options, err = measures.options(a, cmd); err != nil {
-				return err
-			}
-			if opt.Window < 1 || opt.Window >= cooccur.MaxWindow {
-				return usagef("--window %d: want 1 to %d", opt.Window, cooccur.MaxWindow-1)
-			}
-			if opt.MinDocs < 0 {
-				return usagef("--min-docs %d: want 0 (by the corpus) or more", opt.MinDocs)
-			}
-			if opt.Parts, err = spread.parts.parts(); err != nil {
-				return err
-			}
-			list, err := a.matrixCollocations(cmd, args, &opt, &corpus, &spread)
-			if list == nil && err == nil {
-				list, err = a.corpusCollocations(cmd, args, &corpus, opt)
-			}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			env, done, err := a.matrixOrWords(cmd, &ask, args)
 			if err != nil {
 				return err
 			}
-			return a.printAssociations(list, &measures)
+			defer done()
+			all := ask
+			if err := files.check(a, cmd, env, &all.Top); err != nil {
+				return err
+			}
+			found, err := all.Do(cmd.Context(), env)
+			if err != nil {
+				return asFlags(api.CollocationsQuestion, inMatrix(args[0], env, err))
+			}
+			if env.Matrix == nil {
+				a.summary("%s in %s; %s co-occur at least %g times, of which those in at least %s are ranked",
+					counted(found.Words, "word"), counted(found.Documents, "document"),
+					counted(found.Compared, "pair"), max(ask.MinCount, 1), counted(found.MinDocs, "document"))
+			}
+			return a.printAssociations(found, ask.P, env.Shown, &files)
 		},
 	}
-	corpus.register(cmd)
-	measures.register(a, cmd, 20, 5)
-	spread.register(cmd)
-	cmd.Flags().StringVar(&opt.Of, "of", "", "only the pairs of this `WORD`")
-	cmd.Flags().IntVar(&opt.Window, "window", 5, "number of words on each side")
-	cmd.Flags().Var(textFlag{&opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
-	cmd.Flags().IntVar(&opt.MinDocs, "min-docs", 0,
-		"leave out pairs of fewer documents; 0 means 3, or 1 for corpora of less than 10")
-	choices(cmd, map[string][]string{"side": {"both", "left", "right"}})
+	addFlags(cmd, api.CollocationsQuestion, &ask)
+	files.register(a, cmd)
 	return cmd
 }
 
-// matrixCollocations ranks the pairs of a matrix. It returns a nil list if the arguments are not
-// one matrix, so they are a corpus.
-func (a *app) matrixCollocations(cmd *cobra.Command, args []string,
-	opt *words.CorpusOptions, read *corpusFlags, spread *spreadFlags) (list *words.Associations, err error) {
-	none := func() (*words.Associations, error) {
-		if len(spread.paths) > 0 {
-			return nil, usagef("--corpus needs a matrix, and %s is a corpus; leave it out", args[0])
+// matrixOrWords returns what collocations are asked of: a matrix, an index or a corpus.
+func (a *app) matrixOrWords(cmd *cobra.Command, ask *api.Collocations, args []string) (
+	env *api.Env, done func(), err error) {
+	var r *cooccur.Reader
+	if len(args) == 1 && !isIndex(args[0]) {
+		r, err = cooccur.Open(args[0])
+		if _, other := errors.AsType[*sections.KindError](err); other || err != nil && !isCooc(args[0]) {
+			r, err = nil, nil
 		}
-		return nil, nil
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	if len(args) != 1 {
-		return none()
+	if r == nil {
+		if len(ask.Corpus) > 0 {
+			return nil, nil, usagef("--corpus needs a matrix, and %s is a corpus; leave it out", args[0])
+		}
+		return a.wordsIn(cmd, &ask.Reading, args)
 	}
-	r, err := cooccur.Open(args[0])
-	if _, other := errors.AsType[*sections.KindError](err); other || err != nil && !isCooc(args[0]) {
-		return none()
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	of := []string{"window", "side", "analyzer", "stopwords", "min-docs"}
-	if len(spread.paths) == 0 {
-		of = append(of, readingFlagNames...)
-	}
-	for _, name := range of {
+	for _, name := range []string{"window", "side", "analyzer", "stopwords", "min-docs"} {
 		if cmd.Flags().Changed(name) {
-			return nil, usagef("--%s needs a corpus, and %s is a matrix; leave it out", name, args[0])
+			r.Close()
+			return nil, nil, usagef("--%s needs a corpus, and %s is a matrix; leave it out", name, args[0])
 		}
 	}
-	if opt.Of == "" {
-		list, err = words.Collocations(cmd.Context(), r, opt.Options)
-	} else {
-		id, unknown := words.Find(r, opt.Of)
-		if unknown != nil {
-			return nil, fmt.Errorf("%s: %w", args[0], unknown)
-		}
-		list, err = words.Neighbours(r, id, opt.Options)
+	env = a.env()
+	env.Matrix = r
+	if err := a.besideMatrix(cmd, env, &ask.Files, ask.Corpus); err != nil {
+		r.Close()
+		return nil, nil, err
 	}
-	if err != nil {
-		return nil, err
+	return env, func() { r.Close() }, nil
+}
+
+// inMatrix names the matrix in errors about words that it does not have, and the corpus in those
+// that come from reading it again.
+func inMatrix(path string, env *api.Env, err error) error {
+	if _, ok := errors.AsType[*words.UnknownWord](err); ok && env.Matrix != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return list, spread.fill(cmd.Context(), a, *read, r, list.Pairs)
+	switch wrong, ok := errors.AsType[*api.Error](err); {
+	case ok && wrong.Param == "words":
+		return fmt.Errorf("%s: %w", path, wrong.Err)
+	case !ok && err != nil && env.Reference != nil:
+		return fmt.Errorf("--corpus: %w", err)
+	}
+	return err
 }
 
 // isCooc reports whether a file name ends like that of a matrix.
@@ -123,37 +118,10 @@ func isCooc(path string) bool {
 	return err == nil && f == cooccur.CSR
 }
 
-func (a *app) corpusCollocations(cmd *cobra.Command, args []string, corpus *corpusFlags,
-	opt words.CorpusOptions) (_ *words.Associations, err error) {
-	if opt.Analyzer, err = corpus.analyzer(); err != nil {
-		return nil, err
-	}
-	corpus.hint(cmd, a, args)
-	cleanup, err := spoolStdin(a.stdin, &args, "")
-	if err != nil {
-		return nil, err
-	}
-	defer cleanup()
-	opt.MinCount = max(opt.MinCount, 1) // 0 would mean the default
-	opt.Memory, opt.Engine, opt.Device = int64(a.memory), a.engine, a.gpu
-	opt.Progress = func(stage string, done, total int64) {
-		if show := a.progress(stage); show != nil {
-			show(done, total)
-		}
-	}
-	list, stats, err := words.CollocationsOf(cmd.Context(), corpus.corpus(a, args), opt)
-	if err != nil {
-		return nil, err
-	}
-	a.summary("%s in %s; %s co-occur at least %g times, of which those in at least %s are ranked",
-		counted(stats.Words, "word"), counted(stats.Documents, "document"),
-		counted(list.Compared, "pair"), opt.MinCount, counted(stats.MinDocs, "document"))
-	return list, nil
-}
-
 // printAssociations prints the pairs and writes the files of --out and --network.
-func (a *app) printAssociations(list *words.Associations, f *measureFlags) error {
-	table, err := associationTable(list, f.opt.P)
+func (a *app) printAssociations(found *api.Associations, p bool, top int, f *pairFlags) error {
+	list := found.List
+	table, err := associationTable(list, p)
 	if err != nil {
 		return err
 	}
@@ -161,18 +129,14 @@ func (a *app) printAssociations(list *words.Associations, f *measureFlags) error
 	if err := table.writeFile(a, f.out); err != nil {
 		return err
 	}
-	list.Pairs = list.Pairs[:min(len(list.Pairs), f.opt.Top)]
-	table.most = f.opt.Top
+	table.most = top
 	if f.network != "" {
-		if err := a.writeNetwork(f.network, list.Pairs); err != nil {
+		if err := a.writeNetwork(f.network, list.Pairs[:min(len(list.Pairs), top)]); err != nil {
 			return err
 		}
 	}
 	if a.json {
-		return table.printJSON(a, struct {
-			Compared int   `json:"compared"`
-			Pairs    []any `json:"pairs"`
-		}{list.Compared, []any{}}, "pairs", nil)
+		return a.printJSON(found)
 	}
 	return table.print(a.stdout)
 }

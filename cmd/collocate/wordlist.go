@@ -3,19 +3,16 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/collocate/collocate/words"
+	"github.com/collocate/collocate/api"
 )
 
 func newWordlistCmd(a *app) *cobra.Command {
 	var (
-		corpus corpusFlags
-		parts  partsFlags
-		opt    words.ListOptions
-		top    int
-		out    string
+		ask api.Wordlist
+		out string
 	)
 	cmd := &cobra.Command{
-		Use:     "wordlist CORPUS...",
+		Use:     "wordlist CORPUS...|INDEX",
 		Short:   "List words with frequency, documents and dispersion",
 		GroupID: groupWords,
 		Long: `List the words of a corpus in descending order of frequency, ties in byte order, with
@@ -25,67 +22,50 @@ func newWordlistCmd(a *app) *cobra.Command {
                        DPNORM is divided by the most that DP can be
   D                    Juilland's D: 1 is even, 0 is all in one place
 Dispersion is measured over documents, over --parts equal parts, or over a --group of documents.
-The corpus is read twice.`,
+The corpus is read twice. An INDEX must store its text.`,
 		Example: `  collocate wordlist war-and-peace.txt --parts 10
   collocate wordlist papers.jsonl --analyzer english --group '^[^.]+' --out words.csv`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if top < 0 {
-				return usagef("--top %d: want 0 (all) or more", top)
-			}
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.checkTableFile(out); err != nil {
 				return err
 			}
-			if opt.Parts, err = parts.parts(); err != nil {
-				return err
-			}
-			if opt.Analyzer, err = corpus.analyzer(); err != nil {
-				return err
-			}
-			corpus.hint(cmd, a, args)
-			cleanup, err := spoolStdin(a.stdin, &args, "")
+			env, done, err := a.wordsIn(cmd, &ask.Reading, args, out)
 			if err != nil {
 				return err
 			}
-			defer cleanup()
-			opt.Threads, opt.Memory = a.threads, int64(a.memory)
-			list, err := words.List(cmd.Context(), corpus.corpus(a, args, out), opt)
-			if err != nil {
-				return err
+			defer done()
+			all := ask
+			if out != "" && !cmd.Flags().Changed("top") {
+				all.Top = 0
 			}
-			if cmd.Flags().Changed("top") || out == "" {
-				list.Words = list.Words[:min(len(list.Words), max(top, 0))]
+			list, err := all.Do(cmd.Context(), env)
+			if err != nil {
+				return asFlags(api.WordlistQuestion, err)
 			}
 			table := &resultTable{names: []string{"word", "count", "per_million", "range", "dp", "dpnorm", "d"}}
 			defer table.close()
-			for _, w := range list.Words {
+			for _, w := range list.List {
 				if err := table.add(w.Word, w.Count, w.PerMillion, w.Range, w.DP, w.DPnorm, w.D); err != nil {
 					return err
 				}
 			}
 			a.summary("%s of %s, %d distinct; dispersion over %d parts",
-				counted(int64(list.Total), "word"), counted(list.Documents, "document"),
+				counted(int64(list.Words), "word"), counted(list.Documents, "document"),
 				list.Distinct, list.Parts)
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
 			switch {
 			case a.json:
-				return table.printJSON(a, struct {
-					Words     uint64 `json:"words"`
-					Distinct  int    `json:"distinct"`
-					Documents int    `json:"documents"`
-					List      []any  `json:"list"`
-				}{list.Total, list.Distinct, list.Documents, []any{}}, "list", nil)
+				return a.printJSON(list)
 			case out != "":
 				return nil
 			}
 			return table.print(a.stdout)
 		},
 	}
-	corpus.register(cmd)
-	parts.register(cmd)
-	cmd.Flags().Uint64Var(&opt.MinCount, "min-count", 1, "leave out words that occur less often")
-	cmd.Flags().IntVar(&top, "top", 50, "number of words; with --out all unless it is given")
+	addFlags(cmd, api.WordlistQuestion, &ask)
 	a.tableFlags(cmd, &out, "write")
+	cmd.Flags().Lookup("out").Usage += "; all unless --top is given"
 	return cmd
 }

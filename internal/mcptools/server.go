@@ -1,6 +1,7 @@
 package mcptools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/words"
 )
 
 // Options says what is offered.
@@ -119,13 +121,39 @@ func (s *Server) server() *mcp.Server {
 			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
 				"Read the stored text of a document. Searches return its ID."), limited(s, s.document))
 			addQuestion(m, api.ConcordanceQuestion, "Words in context",
-				"Show the occurrences of a word or phrase, with the words around them.", limited(s, s.concordance))
+				"Show the occurrences of a word or phrase, with the words around them.", aboutWords(s, api.ConcordanceQuestion, func(ctx context.Context, in *api.Concordance, e *api.Env) (*words.Concordance, error) {
+					if err := cmp.Or(short("q", in.Query), short("with", in.With), short("without", in.Without)); err != nil {
+						return nil, err
+					}
+					return in.Do(ctx, e, nil)
+				}))
+			addQuestion(m, api.CollocationsQuestion, "Associated pairs of words",
+				"List pairs of words that occur near each other more often than by chance.", aboutWords(s, api.CollocationsQuestion, func(ctx context.Context, in *api.Collocations, e *api.Env) (*api.Associations, error) {
+					return in.Do(ctx, e)
+				}))
+			addQuestion(m, api.NgramsQuestion, "Sequences of words", "List the most frequent sequences of words.",
+				aboutWords(s, api.NgramsQuestion, func(ctx context.Context, in *api.Ngrams, e *api.Env) (*api.NgramCounts, error) {
+					if in.Top == 0 {
+						in.Top = maxListed
+					}
+					return in.Do(ctx, e, nil)
+				}))
+			addQuestion(m, api.WordlistQuestion, "Frequent words", "List the most frequent words, and how evenly they are distributed over documents.",
+				aboutWords(s, api.WordlistQuestion, func(ctx context.Context, in *api.Wordlist, e *api.Env) (*api.WordCounts, error) {
+					if in.Top == 0 {
+						in.Top = maxListed
+					}
+					return in.Do(ctx, e)
+				}))
 		}
 	}
 	if s.o.Words != nil {
-		mcp.AddTool(m, tool[companyArgs]("company", "Associated words",
-			"List the words that occur near a word more often than by chance, "+
-				"by a measure of association."), limited(s, s.company))
+		addQuestion(m, api.NeighboursQuestion, "Associated words",
+			"List the words that occur near a word more often than by chance, by a measure of association.",
+			aboutWords(s, api.NeighboursQuestion, func(ctx context.Context, in *api.NeighboursOf, e *api.Env) (out companies, err error) {
+				out.Words, err = in.Do(ctx, e)
+				return out, err
+			}))
 	}
 	if s.o.Places != nil {
 		addQuestion(m, api.MineQuestion, "Co-located places",

@@ -191,8 +191,8 @@ func TestTools(t *testing.T) {
 		}
 	}
 	got := strings.Join(names, " ")
-	if got != "company concordance document places places_curve places_pairs places_summary search" {
-		t.Errorf("the tools are %s, want all eight", got)
+	if got != "collocations company concordance document ngrams places places_curve places_pairs places_summary search wordlist" {
+		t.Errorf("the tools are %s, want all eleven", got)
 	}
 	for _, x := range []struct {
 		tool string
@@ -261,7 +261,14 @@ func TestTools(t *testing.T) {
 		{"concordance", map[string]any{"query": "lipid", "window": 51}, "want 1 to 50", true},
 		{"concordance", map[string]any{"query": "lipid", "sort": []string{"X9"}}, "X9", true},
 		{"company", map[string]any{"word": "droplets"},
-			`{"by":"logdice","company":[{"count":3,"score":14,"together":2,"word":"lipid"},{"count":1,"score":14,"together":1,"word":"store"}],"count":1,"total":2,"word":"droplets"}`, false},
+			`{"words":[{"by":"logdice","count":1,"docs":1,"neighbours":[{"count":3,"id":1,"score":14,"value":2,"word":"lipid"},{"count":1,"id":11,"score":14,"value":1,"word":"store"}],"rank":5,"total":2,"word":"droplets"}]}`, false},
+		{"collocations", map[string]any{"min_count": 1, "min_docs": 1, "of": "lipid", "by": []string{"g2", "mi"}},
+			`"word1":"lipid"`, false},
+		{"collocations", map[string]any{"window": 0}, "window 0: want 1", true},
+		{"ngrams", map[string]any{"n": "2", "min_count": 1, "of": "droplets"}, `"ngram":"lipid droplet"`, false},
+		{"ngrams", map[string]any{"n": "0"}, "n 0: want a number of words", true},
+		{"wordlist", map[string]any{"top": 1}, `"list":[{"count":`, false},
+		{"wordlist", map[string]any{"top": 501}, "want 0 to 500", true},
 		{"company", map[string]any{"word": "droplets", "by": "g2", "top": 1}, `"by":"g2"`, false},
 		{"company", map[string]any{"word": "zebra"}, "zebra", true},
 		{"company", map[string]any{"word": "droplets*"}, "droplets*", true},

@@ -16,22 +16,20 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
-	"github.com/collocate/collocate/words"
 )
 
 // Limits of a call: a reader of text has no use for more.
 const (
-	maxQuery   = 8192 // bytes
-	maxCompany = 500
-	maxPairs   = 500
-	maxKinds   = 500
+	maxQuery  = 8192 // bytes
+	maxListed = 500
+	maxPairs  = 500
+	maxKinds  = 500
 )
 
 // usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
 // the SDK fills them in, so that a 0 that a client sends is not taken for a missing value.
 var usual = map[string]map[string]string{
 	"document": {"bytes": "20000"},
-	"company":  {"top": "20"},
 }
 
 // between checks that n is 1 to most.
@@ -226,23 +224,6 @@ func runeAt(text []byte, at int) int {
 	return at
 }
 
-func (s *Server) concordance(ctx context.Context, _ *mcp.CallToolRequest,
-	args json.RawMessage) (_ *mcp.CallToolResult, out *words.Concordance, err error) {
-	var in api.Concordance
-	err = readArgs(api.ConcordanceQuestion, args, &in)
-	if err == nil {
-		err = cmp.Or(short("q", in.Query), short("with", in.With), short("without", in.Without))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	err = s.ask(func(e *api.Env) (err error) {
-		out, err = in.Do(ctx, e, nil)
-		return err
-	})
-	return nil, out, err
-}
-
 // ask calls do with what questions about words are asked of.
 func (s *Server) ask(do func(*api.Env) error) error {
 	env := &api.Env{Matrix: s.o.Words, Threads: s.o.Threads, Memory: s.o.Memory}
@@ -256,59 +237,24 @@ func (s *Server) ask(do func(*api.Env) error) error {
 	})
 }
 
-type companyArgs struct {
-	Word     string  `json:"word"`
-	By       string  `json:"by,omitempty" jsonschema:"measure of association, default logdice; an unknown name is answered with a list of all"`
-	Top      int     `json:"top,omitempty" jsonschema:"number of words, 1 to 500"`
-	MinCount float64 `json:"min_count,omitempty" jsonschema:"leave out words that co-occur less often"`
+// companies are the answers for each word.
+type companies struct {
+	Words []api.Company `json:"words"`
 }
 
-type companyResult struct {
-	Word    string      `json:"word" jsonschema:"the word as it is in the matrix"`
-	Count   uint64      `json:"count" jsonschema:"how often it occurs"`
-	By      string      `json:"by"`
-	Total   int         `json:"total" jsonschema:"number of words that co-occur with it, of which top are listed"`
-	Company []neighbour `json:"company" jsonschema:"most strongly associated first"`
-}
-
-type neighbour struct {
-	Word     string  `json:"word"`
-	Together float64 `json:"together" jsonschema:"how often the two co-occur, or the cell of a weighted matrix"`
-	Count    uint64  `json:"count" jsonschema:"how often this word occurs"`
-	Score    float64 `json:"score"`
-}
-
-func (s *Server) company(_ context.Context, _ *mcp.CallToolRequest,
-	in companyArgs) (_ *mcp.CallToolResult, out companyResult, err error) {
-	o := words.Options{By: []words.Measure{words.LogDice}, MinCount: in.MinCount, Top: in.Top,
-		Threads: 1}
-	if err := between("top", in.Top, maxCompany); err != nil {
-		return nil, out, err
-	}
-	if !(in.MinCount >= 0) {
-		return nil, out, fmt.Errorf("min_count %v: want 0 or more", in.MinCount)
-	}
-	if in.By != "" {
-		if o.By[0], err = words.ParseMeasure(in.By); err != nil {
+// aboutWords answers a question about words.
+func aboutWords[Q, Out any](s *Server, q *api.Question,
+	do func(ctx context.Context, in *Q, e *api.Env) (Out, error)) mcp.ToolHandlerFor[json.RawMessage, Out] {
+	return limited(s, func(ctx context.Context, _ *mcp.CallToolRequest,
+		args json.RawMessage) (_ *mcp.CallToolResult, out Out, err error) {
+		var in Q
+		if err := readArgs(q, args, &in); err != nil {
 			return nil, out, err
 		}
-	}
-	if err := o.Check(s.o.Words); err != nil {
+		err = s.ask(func(e *api.Env) (err error) {
+			out, err = do(ctx, &in, e)
+			return err
+		})
 		return nil, out, err
-	}
-	id, err := words.Find(s.o.Words, in.Word)
-	if err != nil {
-		return nil, out, err
-	}
-	near, err := words.Neighbours(s.o.Words, id, o)
-	if err != nil {
-		return nil, out, err
-	}
-	out = companyResult{Word: string(s.o.Words.Word(id)), Count: s.o.Words.Count(id),
-		By: o.By[0].String(), Total: near.Compared, Company: make([]neighbour, len(near.Pairs))}
-	for i, p := range near.Pairs {
-		out.Company[i] = neighbour{Word: p.Word2, Together: p.Count, Count: p.F2,
-			Score: p.Scores[0]}
-	}
-	return nil, out, nil
+	})
 }

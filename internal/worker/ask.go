@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/pipe"
 )
 
 // asked reads the parameters of a question about words, and what it is asked of: an index, the
-// files at paths, or the documents that follow the call. read, unless it is nil, is the part of the
+// files at paths, a matrix at path, or the documents that follow the call. read, unless it is nil, is the part of the
 // question that says how these are read. done frees what was opened.
 func (w *Worker) asked(c *pipe.Call, q *api.Question, question any, read *api.Reading) (
 	env *api.Env, done func(), err error) {
@@ -17,8 +18,9 @@ func (w *Worker) asked(c *pipe.Call, q *api.Question, question any, read *api.Re
 	env = &api.Env{Progress: c.Progress}
 	var index int
 	var paths []string
+	var matrix string
 	err = api.Object(json.NewDecoder(bytes.NewReader(c.With)), func(name string, raw json.RawMessage) error {
-		others := map[string]any{"index": &index, "paths": &paths, "threads": &env.Threads, "memory": &env.Memory}
+		others := map[string]any{"index": &index, "paths": &paths, "path": &matrix, "threads": &env.Threads, "memory": &env.Memory}
 		if to := others[name]; to != nil {
 			return api.Decode(name, raw, to)
 		}
@@ -37,6 +39,12 @@ func (w *Worker) asked(c *pipe.Call, q *api.Question, question any, read *api.Re
 		}
 		env.Searcher, env.Analyzer = s, s.Analyzer()
 		return env, done, nil
+	}
+	if matrix != "" {
+		if env.Matrix, err = cooccur.Open(matrix); err != nil {
+			return nil, nil, err
+		}
+		return env, func() { env.Matrix.Close() }, nil
 	}
 	done = bounded(env.Memory)
 	if read == nil {

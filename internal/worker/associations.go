@@ -1,43 +1,14 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/words"
 )
-
-// measureArgs says which pairs are listed, and by which measures.
-type measureArgs struct {
-	By       []string `json:"by"` // the first determines the order
-	K        int      `json:"k"`
-	MinValue float64  `json:"min_value"` // omit pairs with a lower sum of weights
-	MinFreq  uint64   `json:"min_freq"`
-	P        bool     `json:"p"`
-}
-
-func (a *measureArgs) options(threads int) (o words.Options, err error) {
-	if err := atLeast("k", a.K, 1); err != nil {
-		return o, err
-	}
-	for _, name := range a.By {
-		m, err := words.ParseMeasure(name)
-		if err != nil {
-			return o, pipe.Valuef("by: %w", err)
-		}
-		o.By = append(o.By, m)
-	}
-	if len(o.By) == 0 {
-		o.By = []words.Measure{words.LogDice}
-	}
-	o.Top, o.MinCount, o.MinFreq, o.P, o.Threads = a.K, a.MinValue, a.MinFreq, a.P, threads
-	return o, nil
-}
 
 // pairTable holds pairs of words as columns.
 type pairTable struct {
@@ -54,10 +25,10 @@ type pairTable struct {
 	DPNorm []float64            `json:"dp_norm,omitempty"`
 }
 
-func newPairTable(o words.Options) *pairTable {
+func newPairTable(by []words.Measure) *pairTable {
 	t := &pairTable{Word1: []string{}, Word2: []string{}, Count: []float64{}, F1: []uint64{},
 		F2: []uint64{}, Scores: map[string][]float64{}}
-	for _, m := range o.By {
+	for _, m := range by {
 		t.By = append(t.By, m.String())
 		t.Scores[m.String()] = []float64{}
 	}
@@ -72,104 +43,67 @@ func finite(x float64) float64 {
 	return max(-math.MaxFloat64, min(math.MaxFloat64, x))
 }
 
-func (t *pairTable) add(o words.Options, list *words.Associations) {
-	for _, p := range list.Pairs {
-		t.Word1, t.Word2 = append(t.Word1, p.Word1), append(t.Word2, p.Word2)
-		t.Count, t.F1, t.F2 = append(t.Count, p.Count), append(t.F1, p.F1), append(t.F2, p.F2)
-		for i, m := range o.By {
-			t.Scores[m.String()] = append(t.Scores[m.String()], finite(p.Scores[i]))
+func (t *pairTable) add(list *words.Associations, p bool) {
+	for _, a := range list.Pairs {
+		t.Word1, t.Word2 = append(t.Word1, a.Word1), append(t.Word2, a.Word2)
+		t.Count, t.F1, t.F2 = append(t.Count, a.Count), append(t.F1, a.F1), append(t.F2, a.F2)
+		for i, m := range list.Measures {
+			t.Scores[m.String()] = append(t.Scores[m.String()], finite(a.Scores[i]))
 		}
-		if o.P {
-			t.P, t.Q = append(t.P, p.P), append(t.Q, p.Q)
+		if p {
+			t.P, t.Q = append(t.P, a.P), append(t.Q, a.Q)
 		}
-		if p.Spread != nil {
-			t.Docs = append(t.Docs, p.Spread.Range)
-			t.DPNorm = append(t.DPNorm, finite(p.Spread.DPnorm))
+		if a.Spread != nil {
+			t.Docs = append(t.Docs, a.Spread.Range)
+			t.DPNorm = append(t.DPNorm, finite(a.Spread.DPnorm))
 		}
 	}
 }
 
 // neighbours lists the words that co-occur most strongly with given words, from a matrix.
-func (w *Worker) neighbours(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		measureArgs
-		Path  string   `json:"path"`
-		Words []string `json:"words"`
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	o, err := a.options(1)
+func (w *Worker) neighbours(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var q api.NeighboursOf
+	env, done, err := w.asked(c, api.NeighboursQuestion, &q, nil)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	r, err := cooccur.Open(a.Path)
+	defer done()
+	env.Shown = 1 // the table has them
+	list, err := q.Do(ctx, env)
 	if err != nil {
-		return pipe.Reply{}, err
+		return pipe.Reply{}, valueOfWord(err)
 	}
-	defer r.Close()
-	if err := o.Check(r); err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	table := newPairTable(o)
-	for _, word := range a.Words {
-		id, err := words.Find(r, word)
-		if err != nil {
-			return pipe.Reply{}, pipe.ValueError{Err: err}
-		}
-		near, err := words.Neighbours(r, id, o)
-		if err != nil {
-			return pipe.Reply{}, err
-		}
-		table.add(o, near)
+	table := newPairTable(q.By)
+	for _, near := range list {
+		table.add(near.List, q.P)
 	}
 	return pipe.Reply{Result: table}, nil
+}
+
+// valueOfWord makes an error about an unknown word one of the caller.
+func valueOfWord(err error) error {
+	if unknown, ok := errors.AsType[*words.UnknownWord](err); ok {
+		return pipe.ValueError{Err: unknown}
+	}
+	return err
 }
 
 // collocations lists the strongest pairs of words of a corpus. The corpus must be in files, because
 // it is read again until enough pairs occur in enough documents.
 func (w *Worker) collocations(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		corpusArgs
-		measureArgs
-		Of      string `json:"of"`
-		Window  int    `json:"window"`
-		Side    string `json:"side"`
-		MinDocs int    `json:"min_docs"`
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	if len(a.Paths) == 0 {
-		return pipe.Reply{}, pipe.Valuef("collocations: want files: the corpus is read more than once")
-	}
-	corpus, an, err := a.corpus(c)
+	var q api.Collocations
+	env, done, err := w.asked(c, api.CollocationsQuestion, &q, &q.Reading)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	o := words.CorpusOptions{Analyzer: an, Of: a.Of, Window: a.Window, MinDocs: a.MinDocs,
-		Memory: a.Memory, Progress: c.Progress}
-	if o.Options, err = a.options(a.Threads); err != nil {
-		return pipe.Reply{}, err
-	}
-	o.MinCount = max(o.MinCount, 1) // 0 would mean the default
-	if err := cmp.Or(within("window", a.Window, 1, cooccur.MaxWindow-1),
-		atLeast("min_docs", a.MinDocs, 0)); err != nil {
-		return pipe.Reply{}, err
-	}
-	if err := o.Side.UnmarshalText([]byte(cmp.Or(a.Side, "both"))); err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	defer bounded(a.Memory)()
-	list, _, err := words.CollocationsOf(ctx, corpus, o)
-	if unknown, ok := errors.AsType[*words.UnknownWord](err); ok {
-		return pipe.Reply{}, pipe.ValueError{Err: unknown}
-	}
+	defer done()
+	env.Shown = 1
+	found, err := q.Do(ctx, env)
 	if err != nil {
-		return pipe.Reply{}, err
+		return pipe.Reply{}, valueOfWord(err)
 	}
-	table := newPairTable(o.Options)
-	table.add(o.Options, list)
+	table := newPairTable(q.By)
+	table.add(found.List, q.P)
 	return pipe.Reply{Result: table}, nil
 }
 

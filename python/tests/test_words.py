@@ -65,14 +65,14 @@ def test_measures():
     total, row, column = counts.sum(), counts.sum(1), counts.sum(0)
     for i, j in zip(*np.nonzero(pmi)):
         assert pmi[i, j] == pytest.approx(np.log2(counts[i, j] * total / (row[i] * column[j])))
-    table = m.neighbours("cat", k=3, by="g2")
+    table = m.neighbours("cat", top=3, by="g2")
     assert list(table.columns) == ["word", "value", "count", "score"] and len(table) == 3
     assert table["score"].is_monotonic_decreasing
     # Measures use the frequencies of words: "the" 4 times, "cat" twice, together 3 times.
-    dice = m.neighbours("cat", k=9, by=["dice", "mi"], p=True).set_index("word")
+    dice = m.neighbours("cat", top=9, by=["dice", "mi"], p=True).set_index("word")
     assert dice.loc["the", "value"] == 3 and dice.loc["the", "count"] == 4
     assert list(dice.columns) == ["value", "count", "score", "dice", "mi", "p", "q"]
-    both = m.neighbours(["cat", "dog"], k=2)
+    both = m.neighbours(["cat", "dog"], top=2)
     assert both["of"].tolist() == ["cat", "cat", "dog", "dog"]
     with pytest.raises(ValueError, match="bird"):
         m.neighbours("bird")
@@ -168,7 +168,7 @@ def test_vectors():
 def test_collocations(tmp_path):
     pytest.importorskip("pandas")
     texts = [f"a strong tea number{i} and a weak coffee word{i}" for i in range(12)]
-    table = collocations(texts, k=5, window=1, by=["logdice", "mi"])
+    table = collocations(texts, top=5, window=1, by=["logdice", "mi"])
     assert {"strong", "tea"} in [set(x) for x in table[["word1", "word2"]].values.tolist()]
     assert list(table.columns) == ["word1", "word2", "count", "f1", "f2", "score", "logdice", "mi",
                                    "docs", "dp_norm"]  # fmt: skip
@@ -217,7 +217,7 @@ def test_wordlist(tmp_path):
         assert table.loc["cat", "per_million"] == pytest.approx(2e6 / 12)
     assert wordlist(TEXTS, min_count=2)["word"].tolist() == ["the", "cat"]
     assert wordlist(TEXTS, parts=2)["range"].max() == 2
-    with pytest.raises(ValueError, match="parts=1"):
+    with pytest.raises(ValueError, match="parts 1"):
         wordlist(TEXTS, parts=1)
     with pytest.raises(ValueError, match="group"):
         wordlist(TEXTS, group="(")
@@ -228,8 +228,12 @@ def test_ngrams():
     table = ngrams(TEXTS, 2, min_count=2)
     assert table.values.tolist() == [["the cat", 2, 2, 2]]
     assert set(ngrams(TEXTS, (1, 2), min_count=1, of="m*")["ngram"]) == {"mat", "the mat"}
-    assert len(ngrams(TEXTS, min_count=1, k=3)) == 3
-    with pytest.raises(ValueError, match="n=3 to 2"):
+    assert len(ngrams(TEXTS, min_count=1, top=3)) == 3
+    with pytest.warns(CollocateWarning, match="k= is now top="):
+        assert len(ngrams(TEXTS, min_count=1, k=3)) == 3
+    with pytest.raises(TypeError, match="give only one"):
+        ngrams(TEXTS, k=3, top=3)
+    with pytest.raises(ValueError, match="n 3-2"):
         ngrams(TEXTS, (3, 2))
     with pytest.raises(ValueError, match="regexp"):
         ngrams(TEXTS, of="/(/")

@@ -179,27 +179,29 @@ class Cooccurrence:
         n = len(self.words)
         return sparse.csr_matrix((a["values"], a["columns"], a["starts"]), shape=(n, n))
 
+    @renamed(k="top", min_value="min_count", min_freq="min_frequency")
     def neighbours(
         self,
         words: str | Sequence[str],
-        k: int = 10,
+        top: int = 10,
         *,
         by: str | Sequence[str] = "logdice",
-        min_value: float = 0,
-        min_freq: int = 0,
+        min_count: float = 0,
+        min_frequency: int = 0,
         p: bool = False,
     ) -> pd.DataFrame:
-        """The k words most strongly associated with each word, as a DataFrame.
+        """The words most strongly associated with each word, as a DataFrame.
 
         by: logdice, dice, mi, mi3, npmi, ppmi, t, z, g2, chi2, deltap, odds, lrc, fisher or value;
             rows are sorted by the first of several. They are computed from word frequencies, as
             in `collocate neighbours`; t, z, g2, chi2, lrc and fisher need weighting="count".
-        min_value: leave out pairs that co-occur less often; rare pairs have a high PMI.
-        min_freq: leave out pairs with a word that occurs less often.
+        top: number of words for each.
+        min_count: leave out pairs that co-occur less often; rare pairs have a high PMI.
+        min_frequency: leave out pairs with a word that occurs less often.
         p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
         args = {"path": self.path, "words": _words(words, "words"),
-                **_measures(by, k, min_value, min_freq, p)}  # fmt: skip
+                **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
         table = _pairs_table(call("neighbours", args).result)
         table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
         table = table.drop(columns="f1").rename(columns={"f2": "count"})
@@ -283,23 +285,28 @@ def cooccurrence(
     return Cooccurrence(out, _temporary=path is None)
 
 
+@renamed(k="top", min_value="min_count", min_freq="min_frequency")
 def collocations(
     corpus: Corpus,
-    k: int = 20,
+    top: int = 20,
     *,
     of: str = "",
     by: str | Sequence[str] = "logdice",
     window: int = 5,
     side: str = "both",
-    min_value: float = 5,
-    min_freq: int = 0,
+    min_count: float = 5,
+    min_frequency: int = 0,
     min_docs: int = 0,
     p: bool = False,
+    parts: int = 0,
+    group: str = "",
     analyzer: str = "unicode",
+    stopwords: str = "",
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -307,14 +314,16 @@ def collocations(
     """The pairs of words of a corpus that are most strongly associated, as a DataFrame.
 
     of: only pairs with this word. by, p: as in `Cooccurrence.neighbours`.
-    min_value: how often a pair must co-occur.
+    min_count: how often a pair must co-occur.
     min_docs: how many documents must have a pair; 0 means 3, or 1 if there are fewer than 10.
+    parts, group: measure dispersion over these, as in `wordlist`.
     The columns docs and dp_norm are the number of documents that have a pair, and how evenly it is
     distributed (0 is even).
     """
-    args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "analyzer": analyzer,
+    args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "parts": parts,
+            "group": group, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
             "threads": threads, "memory": memory,
-            **_measures(by, k, min_value, min_freq, p)}  # fmt: skip
+            **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("collocations", args, corpus, fields, id_field, format, encoding, tell)
     return _pairs_table(a.result)
@@ -342,10 +351,13 @@ def _of_files(
 def wordlist(
     corpus: Corpus,
     *,
+    top: int = 0,
     min_count: int = 1,
     parts: int = 0,
     group: str = "",
     analyzer: str = "unicode",
+    stopwords: str = "",
+    skip_bad: bool = False,
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
@@ -358,11 +370,13 @@ def wordlist(
 
     range is the number of documents that have a word; dp and dp_norm are Gries' deviation of
     proportions (0 is even); d is Juilland's D (1 is even).
+    top: how many at most, the most frequent; 0 means all.
     parts: measure over this number of equal parts of the corpus instead of documents.
     group: treat documents as one if this regular expression matches the same part of their IDs.
     """
     pd = need("pandas", "pandas")
-    args = {"min_count": min_count, "parts": parts, "group": group, "analyzer": analyzer,
+    args = {"top": top, "min_count": min_count, "parts": parts, "group": group,
+            "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
             "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell).arrays
@@ -371,15 +385,18 @@ def wordlist(
     return pd.DataFrame({"word": words, **{n: a[n] for n in columns}})
 
 
+@renamed(k="top")
 def ngrams(
     corpus: Corpus,
     n: int | tuple[int, int] = (2, 5),
-    k: int = 0,
+    top: int = 0,
     *,
     of: str = "",
     min_count: int = 5,
     min_docs: int = 0,
     analyzer: str = "unicode",
+    stopwords: str = "",
+    skip_bad: bool = False,
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
@@ -390,7 +407,7 @@ def ngrams(
 ) -> pd.DataFrame:
     """The sequences of n words, or of n[0] to n[1], most frequent first, as a DataFrame.
 
-    k: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
+    top: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
     (whal*) or a regular expression (/whales?/).
     """
     pd = need("pandas", "pandas")
@@ -398,9 +415,9 @@ def ngrams(
         low, high = (n, n) if isinstance(n, int) else n
     except (TypeError, ValueError):
         raise ValueError(f"n={n!r}: want a number, or a pair of the least and the most") from None
-    args = {"min": low, "max": high, "k": k, "of": of, "min_count": min_count,
-            "min_docs": min_docs, "analyzer": analyzer, "threads": threads,
-            "memory": memory}  # fmt: skip
+    args = {"n": f"{low}-{high}", "top": top, "of": of, "min_count": min_count,
+            "min_docs": min_docs, "analyzer": analyzer, "stopwords": stopwords,
+            "skip_bad": skip_bad, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell).arrays
     texts = unpack_strings(a["words"], a["ends"])
@@ -513,10 +530,10 @@ def _words(given: Any, name: str) -> list[str]:
 
 
 def _measures(
-    by: str | Sequence[str], k: int, min_value: float, min_freq: int, p: bool
+    by: str | Sequence[str], top: int, min_count: float, min_frequency: int, p: bool
 ) -> dict[str, Any]:
     names = _words(by, "by")
-    return {"by": names, "k": k, "min_value": min_value, "min_freq": min_freq, "p": p}
+    return {"by": names, "top": top, "min_count": min_count, "min_frequency": min_frequency, "p": p}
 
 
 def _pairs_table(found: dict[str, Any]) -> pd.DataFrame:
