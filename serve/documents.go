@@ -17,6 +17,14 @@ type documentAnswer struct {
 	Text   *string `json:"text,omitempty"` // if the index stores it
 	// Fields are the stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
+	SameID int            `json:"same_id,omitempty"` // number of documents with this ID, if several
+}
+
+// ofSeveral notes how many documents have the ID of the answer, which is the first of them.
+func (a *documentAnswer) ofSeveral(n int) {
+	if n > 1 {
+		a.SameID = n
+	}
 }
 
 // document shows what the index stores of the document with an ID.
@@ -45,7 +53,12 @@ func (x *exchange) document() {
 		if err != nil {
 			return err
 		}
+		same, err := ix.CountID(id)
+		if err != nil {
+			return err
+		}
 		answer = &documentAnswer{ID: id, Doc: doc + int(x.g.shard.First), Length: length}
+		answer.ofSeveral(same)
 		if ix.HasText() {
 			body, err := ix.Text(doc)
 			if err != nil {

@@ -676,10 +676,18 @@ func (x *exchange) documentInShards(ctx context.Context, id string) (*documentAn
 	}
 	wg.Wait()
 	var first *documentAnswer
+	same := 0
 	for _, a := range found {
-		if a != nil && (first == nil || a.Doc < first.Doc) {
+		if a == nil {
+			continue
+		}
+		same += max(a.SameID, 1)
+		if first == nil || a.Doc < first.Doc {
 			first = a
 		}
+	}
+	if first != nil {
+		first.ofSeveral(same)
 	}
 	if err := errors.Join(errs...); err != nil && first == nil {
 		return nil, fmt.Errorf("%w: %w", errMayHaveIt, err)

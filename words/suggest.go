@@ -21,7 +21,7 @@ type UnknownWord struct {
 }
 
 func (e *UnknownWord) Error() string {
-	return fmt.Sprintf("the word %q is not in the vocabulary%s", e.Word, spelling.DidYouMean(e.Similar))
+	return fmt.Sprintf("the word %.60q is not in the vocabulary%s", e.Word, spelling.DidYouMean(e.Similar))
 }
 
 // suggest returns words of a matrix with a spelling similar to that of word.

@@ -64,8 +64,10 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 	if !found {
 		return fmt.Errorf("no document %q", id)
 	}
-	if err := a.noteSameID(r, id); err != nil {
+	if n, err := r.CountID(id); err != nil {
 		return err
+	} else if n > 1 {
+		a.note(fmt.Sprintf("%d documents have the ID %q: this is the first", n, id))
 	}
 	length, err := r.Length(doc)
 	if err != nil {
@@ -94,26 +96,6 @@ func (a *app) show(r *segments.Reader, id string, names []string) error {
 		return nil
 	}
 	return a.printJSON(out)
-}
-
-// noteSameID notes that several documents have an ID.
-func (a *app) noteSameID(r *segments.Reader, id string) error {
-	n := 0
-	for _, s := range r.Segments() {
-		docs, err := s.FindDocs(id)
-		if err != nil {
-			return err
-		}
-		for _, d := range docs {
-			if s.Live == nil || s.Live.Has(d) {
-				n++
-			}
-		}
-	}
-	if n > 1 {
-		a.note(fmt.Sprintf("%d documents have the ID %q: this is the first", n, id))
-	}
-	return nil
 }
 
 func (a *app) showFields(r *segments.Reader, names []string, out *shownJSON) error {

@@ -345,6 +345,26 @@ func (g *Reader) FindDoc(id string) (doc int, found bool, err error) {
 	return 0, false, nil
 }
 
+// CountID returns how many documents have an external ID.
+func (g *Reader) CountID(id string) (n int, err error) {
+	if g.closed {
+		return 0, index.ErrClosed
+	}
+	for i := range g.segments {
+		s := &g.segments[i]
+		docs, err := s.FindDocs(id)
+		if err != nil {
+			return 0, err
+		}
+		for _, d := range docs {
+			if s.Live == nil || s.Live.Has(d) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}
+
 // Lookup returns the document frequency and the collection frequency of a word. Deleted documents
 // are counted.
 func (g *Reader) Lookup(word []byte) (df, cf uint64, err error) {

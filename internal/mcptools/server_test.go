@@ -302,6 +302,27 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// A document of several with the same ID says so.
+func TestDocumentsWithTheSameID(t *testing.T) {
+	dir := t.TempDir()
+	corpus, folder := filepath.Join(dir, "twice.jsonl"), filepath.Join(dir, "ix")
+	write(t, corpus, `{"id": "a", "text": "moon"}`+"\n"+`{"id": "a", "text": "sun"}`+"\n")
+	if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}},
+		index.BuildOptions{StoreText: true, AllowDuplicateIDs: true}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c := client(t, Options{Index: "twice", Searcher: s})
+	answer, bad := call(t, c, "document", map[string]any{"id": "a"})
+	if bad || !strings.Contains(answer, "2 documents have this ID: this is the first") {
+		t.Errorf("answer %s, want a note", answer)
+	}
+}
+
 // A document can be read in parts of any size, and no letter is split.
 func TestDocumentInParts(t *testing.T) {
 	o, _ := offered(t)

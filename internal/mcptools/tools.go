@@ -174,6 +174,7 @@ type documentResult struct {
 	Size int    `json:"size" jsonschema:"size of the whole text in bytes"`
 	Text string `json:"text"`
 	Next int    `json:"next,omitempty" jsonschema:"where to continue, if there is more text"`
+	Note string `json:"note,omitempty" jsonschema:"says if several documents have the ID"`
 }
 
 func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
@@ -208,7 +209,11 @@ func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
 		if end < len(body) {
 			out.Next = end
 		}
-		return nil
+		same, err := x.Index().CountID(in.ID)
+		if same > 1 {
+			out.Note = fmt.Sprintf("%d documents have this ID: this is the first", same)
+		}
+		return err
 	})
 	return nil, out, err
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,8 +26,8 @@ func Notes(text string, o Options) (notes []string) {
 		notes = append(notes, "* in a phrase is taken for text: only words outside of quotes can be patterns")
 	}
 	if name := fieldWithout(text, o); name != "" {
-		notes = append(notes, name+
-			": is taken for a word, since the documents of this index have no fields")
+		notes = append(notes, fmt.Sprintf(
+			"%.60s: is taken for a word, since the documents of this index have no fields", name))
 	}
 	return notes
 }

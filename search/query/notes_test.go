@@ -17,6 +17,9 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: %q", text, got)
 		}
 	}
+	if got := Notes(strings.Repeat("x", 300)+":sun", Options{}); len(got) != 1 || len(got[0]) > 150 {
+		t.Errorf("a long name is quoted whole: %q", got)
+	}
 	if got := Notes("title:sun", Options{Fields: []string{"title"}}); got != nil {
 		t.Errorf("an index with fields: %q", got)
 	}

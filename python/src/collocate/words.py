@@ -123,7 +123,7 @@ class Vectors:
         alike = (w for w in self.words[:100_000] if abs(len(w) - len(word)) <= 2)
         near = difflib.get_close_matches(word, alike, cutoff=0.7)
         hint = f" (did you mean {', '.join(near)}?)" if near else ""
-        raise KeyError(f'the word "{word}" is not in the vocabulary{hint}')
+        raise KeyError(f'the word "{word[:60]}" is not in the vocabulary{hint}')
 
     def similar(self, word: str, k: int = 10) -> pd.DataFrame:
         """The words whose vectors have the largest cosine with that of a word."""
