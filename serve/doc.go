@@ -15,6 +15,7 @@
 //
 //	GET /                     a page for browsers
 //	GET /v1/openapi.json      an OpenAPI description of all requests
+//	GET /docs                 the same as a page
 //	GET /v1/indexes           the indexes of the server; /v1/indexes/NAME describes one, and
 //	                          /v1/indexes/NAME/search, .../documents/ID, .../words/WORD and so on
 //	                          are the requests below about it. Without a name they are about the

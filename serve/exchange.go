@@ -37,6 +37,7 @@ type exchange struct {
 	path   string        // path of the route, empty if there is none
 	trace  *trace        // nil if the request is not traced
 	waited time.Duration // time spent waiting for slots
+	tag    []string      // the ETag of the answer; nil if it has none
 
 	missing atomic.Int64 // number of shards that answers do not cover
 	changed atomic.Bool  // a shard serves another index than the root
@@ -199,9 +200,11 @@ func (x *exchange) send(status int, kind string, v any) {
 		text, _ = appendLine((*room)[:0], problemOf(status, err))
 	}
 	defer x.trace.part("send", time.Now())
-	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(text))}
-	x.begin(status, kind)
-	x.w.Write(text)
+	if x.tag != nil && status == http.StatusOK {
+		h := x.w.Header()
+		h["Etag"], h["Cache-Control"] = x.tag, revalidate
+	}
+	x.write(status, kind, text)
 	if cap(text) <= largeReply {
 		*room = text
 	}

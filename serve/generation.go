@@ -21,13 +21,15 @@ type generation struct {
 	analyzer text.Analyzer              // counts the words of queries
 	tokens   freelist.List[text.Tokens] // they keep the stems of a language
 	own      bool                       // close s with the generation
+	tag      []string                   // the ETag of answers; nil for a root
 	users    atomic.Int64               // number of holders, plus one while it is current
 	fault    atomic.Pointer[error]
 }
 
 func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	ix := s.Index()
-	g := &generation{number: number, s: s, own: own, shard: aboutShard(s), tokens: newTokens()}
+	g := &generation{number: number, s: s, own: own, shard: aboutShard(s), tokens: newTokens(),
+		tag: newTag()}
 	g.about = about{ix.Analyzer(), ix.HasText(), ix.Schema(), ix.Docs()}
 	g.analyzer = s.Analyzer()
 	g.users.Store(1)

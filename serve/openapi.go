@@ -48,6 +48,5 @@ func (v *Server) describeAPI() []byte {
 
 // openAPI serves the description of the API.
 func (x *exchange) openAPI() {
-	x.begin(http.StatusOK, "application/json")
-	x.w.Write(x.described())
+	x.write(http.StatusOK, "application/json", x.described())
 }

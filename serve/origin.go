@@ -66,7 +66,7 @@ func (v *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	default:
-		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && slices.Contains(views, r.URL.Path) &&
+		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && (slices.Contains(views, r.URL.Path) || r.URL.Path == "/docs") &&
 			safe(r.Method) {
 			return nil
 		}

@@ -97,7 +97,7 @@ func (d *plainData) write(b *bytes.Buffer) {
 <ul>
 <li><code>GET /v1/search?q=words</code> answers in JSON; also <code>k</code> (up to %d), <code>mode=and</code>, <code>model</code>, <code>snippets=1</code>, <code>stats=1</code></li>
 <li><code>POST /v1/search</code> with lines such as <code>{"q": "words", "k": 5}</code> answers each with a line of JSON</li>
-<li><code>GET /v1/openapi.json</code> describes all requests</li>
+<li><code>GET /v1/openapi.json</code> describes all requests, and <code>GET /docs</code> shows them</li>
 </ul>
 `, d.Docs, words, d.MaxK)
 	case len(d.Answer.Hits) == 0:

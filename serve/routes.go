@@ -27,6 +27,7 @@ const (
 	ofIndex                    // is about an index, if the server has one
 	needed                     // and cannot be answered without
 	changes                    // changes something
+	steady                     // depends only on the URL and on what the server has opened
 )
 
 const thisIndex = ofIndex | needed
@@ -41,7 +42,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/icon.svg", "page", public, (*exchange).asset},
 		{get, "/licences.txt", "page", public, (*exchange).asset},
 		{get, "/plain", "search", thisIndex, (*exchange).plain},
-		{get, "/search", "search", thisIndex, (*exchange).one},
+		{get, "/search", "search", thisIndex | steady, (*exchange).one},
 		{post, "/search", "batch", thisIndex, (*exchange).many},
 		{get, "/healthz", "health", public | ofIndex, (*exchange).health},
 		{get, "/readyz", "ready", public, (*exchange).ready},
@@ -57,31 +58,31 @@ func (v *Server) makeRoutes() []route {
 		{post, "/v1/commit", "commit", thisIndex | changes, (*exchange).commit},
 		{post, "/v1/merge", "merge", thisIndex | changes, (*exchange).merge},
 		{post, "/v1/compact", "merge", thisIndex | changes, (*exchange).compact},
-		{get, "/v1/search", "search", thisIndex, (*exchange).one},
+		{get, "/v1/search", "search", thisIndex | steady, (*exchange).one},
 		{post, "/v1/search", "batch", thisIndex, (*exchange).manyLines},
-		{get, "/v1/documents/{id}", "document", thisIndex, (*exchange).document},
-		{get, "/v1/words", "words", ofIndex, (*exchange).words},
-		{get, "/v1/words/{word}", "word", ofIndex, (*exchange).frequency},
-		{get, "/v1/words/{word}/company", "word", ofIndex, (*exchange).company},
-		{get, "/v1/words/{word}/dispersion", "word", thisIndex, (*exchange).dispersion},
-		{get, "/v1/words/{word}/similar", "word", ofIndex, (*exchange).similar},
-		{get, "/v1/words/{word}/map", "word", ofIndex, (*exchange).around},
-		{get, "/v1/concordance", "concordance", thisIndex, (*exchange).concordance},
-		{get, "/v1/collocations", "collocations", thisIndex, (*exchange).collocations},
-		{get, "/v1/ngrams", "ngrams", thisIndex, (*exchange).ngrams},
-		{get, "/v1/wordlist", "wordlist", thisIndex, (*exchange).wordlist},
-		{get, "/v1/keywords", "keywords", thisIndex, (*exchange).keywords},
-		{get, "/v1/analogy", "analogy", 0, (*exchange).analogy},
-		{get, "/v1/places", "places", 0, (*exchange).places},
-		{get, "/v1/places/points", "points", 0, (*exchange).points},
-		{get, "/v1/places/patterns", "patterns", 0, (*exchange).patterns},
-		{get, "/v1/places/instances", "instances", 0, (*exchange).instances},
-		{get, "/v1/places/quotients", "quotients", 0, (*exchange).quotients},
-		{get, "/v1/places/local", "local", 0, (*exchange).local},
-		{get, "/v1/places/summary", "summary", 0, (*exchange).summary},
-		{get, "/v1/places/curve", "curve", 0, (*exchange).curve},
-		{get, "/v1/places/co-occurrence", "co-occurrence", 0, (*exchange).coOccurrence},
-		{get, "/v1/places/enrichment", "enrichment", 0, (*exchange).enrichment},
+		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
+		{get, "/v1/words", "words", ofIndex | steady, (*exchange).words},
+		{get, "/v1/words/{word}", "word", ofIndex | steady, (*exchange).frequency},
+		{get, "/v1/words/{word}/company", "word", ofIndex | steady, (*exchange).company},
+		{get, "/v1/words/{word}/dispersion", "word", thisIndex | steady, (*exchange).dispersion},
+		{get, "/v1/words/{word}/similar", "word", ofIndex | steady, (*exchange).similar},
+		{get, "/v1/words/{word}/map", "word", ofIndex | steady, (*exchange).around},
+		{get, "/v1/concordance", "concordance", thisIndex | steady, (*exchange).concordance},
+		{get, "/v1/collocations", "collocations", thisIndex | steady, (*exchange).collocations},
+		{get, "/v1/ngrams", "ngrams", thisIndex | steady, (*exchange).ngrams},
+		{get, "/v1/wordlist", "wordlist", thisIndex | steady, (*exchange).wordlist},
+		{get, "/v1/keywords", "keywords", thisIndex | steady, (*exchange).keywords},
+		{get, "/v1/analogy", "analogy", steady, (*exchange).analogy},
+		{get, "/v1/places", "places", steady, (*exchange).places},
+		{get, "/v1/places/points", "points", steady, (*exchange).points},
+		{get, "/v1/places/patterns", "patterns", steady, (*exchange).patterns},
+		{get, "/v1/places/instances", "instances", steady, (*exchange).instances},
+		{get, "/v1/places/quotients", "quotients", steady, (*exchange).quotients},
+		{get, "/v1/places/local", "local", steady, (*exchange).local},
+		{get, "/v1/places/summary", "summary", steady, (*exchange).summary},
+		{get, "/v1/places/curve", "curve", steady, (*exchange).curve},
+		{get, "/v1/places/co-occurrence", "co-occurrence", steady, (*exchange).coOccurrence},
+		{get, "/v1/places/enrichment", "enrichment", steady, (*exchange).enrichment},
 		{get, "/internal/shard", "shard", thisIndex, (*exchange).shard},
 		{post, "/internal/shard/search", "shard", thisIndex, (*exchange).shardSearch},
 		{get, "/v1/jobs", "jobs", 0, (*exchange).listJobs},
@@ -95,6 +96,7 @@ func (v *Server) makeRoutes() []route {
 		{get, below + "/ready", "ready", public | thisIndex, (*exchange).ready},
 		{get, "/v1/version", "version", 0, (*exchange).version},
 		{get, "/v1/openapi.json", "openapi", public, (*exchange).openAPI},
+		{get, "/docs", "openapi", public, (*exchange).reference},
 	}
 	for _, view := range views {
 		if view == "/" {
@@ -225,6 +227,9 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { x.letGo(x.g) }()
 	if x.g != nil && x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
 		x.failed(x.o.Root.unserved())
+		return
+	}
+	if t.is&steady != 0 && x.unchanged() {
 		return
 	}
 	t.do(x)

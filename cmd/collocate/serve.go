@@ -78,7 +78,7 @@ func newServeCmd(a *app) *cobra.Command {
   GET /                 a page for browsers
   GET /v1/openapi.json  what programs can ask: searches, batches, documents and, with
                         --matrix, --vectors and --points, associated and similar words, and
-                        co-located places
+                        co-located places; GET /docs shows it as a page
   GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
   POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
   GET /healthz, /readyz whether the server runs, and whether it can read its indexes
