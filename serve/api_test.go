@@ -104,7 +104,7 @@ func TestBatchOfLines(t *testing.T) {
 	}
 	for body, says := range map[string]string{
 		`{"q":"a"} {"q":"b"}`:      "query 1: want one object per line",
-		"[]\n{}":                   "query 1: want an object",
+		"7\n{}":                    "query 1: want an object",
 		`{"q":"a","engine":"gpu"}`: "query 1: engine",
 		"{\"q\":\"\"}\nnonsense":   "query 1: q: it is empty",
 	} {

@@ -622,7 +622,7 @@ func (x *exchange) answerPartInShards(ctx context.Context, asked []searchParams)
 					answer.Micros = 0 // not measured: they share the shards
 					texts[i], err = line(answer)
 				} else if statusOf(err) == http.StatusBadRequest {
-					asked[i].wrong = err
+					asked[i].fail(err)
 				}
 			}
 			if asked[i].wrong != nil {

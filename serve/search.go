@@ -141,6 +141,9 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 		n := x.partOf(asked)
 		text, err := x.answerPart(ctx, asked[:n])
 		switch {
+		case err == nil && n == len(asked) && !out.begun && allWrong(asked):
+			x.refuse(http.StatusBadRequest, asked[0].wrong)
+			return
 		case err != nil && !out.begun:
 			x.failed(err)
 			return
@@ -155,6 +158,11 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 		asked = asked[n:]
 	}
 	out.begin() // an empty batch has no lines
+}
+
+// allWrong reports whether none of some queries could be answered.
+func allWrong(asked []searchParams) bool {
+	return !slices.ContainsFunc(asked, func(a searchParams) bool { return a.wrong == nil })
 }
 
 // partOf returns the number of queries of the next part.
@@ -249,7 +257,8 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 			if statusOf(err) != http.StatusBadRequest {
 				return all, err
 			}
-			a.wrong, done = err, done+1
+			a.fail(err)
+			done++
 		}
 		all = appendProblem(all, a.wrong)
 	}

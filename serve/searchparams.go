@@ -24,6 +24,7 @@ type searchParams struct {
 	request search.Request // filled by check
 	engine  engine.Kind
 	details api.Details
+	number  int   // of a query in a batch, from 1
 	wrong   error // of a query in a batch that cannot be answered
 }
 
@@ -89,11 +90,15 @@ func (x *exchange) parseLines(body []byte) ([]searchParams, error) {
 	return many, x.checkMany(many)
 }
 
+// fail notes that a query of a batch cannot be answered.
+func (a *searchParams) fail(err error) { a.wrong = fmt.Errorf("query %d: %w", a.number, err) }
+
 // checkMany checks the queries of a batch. Those that are wrong do not keep the others from being
 // answered; if all are, it returns the error of the first.
 func (x *exchange) checkMany(many []searchParams) error {
 	valid := 0
 	for i := range many {
+		many[i].number = i + 1
 		err := many[i].wrong
 		if err == nil {
 			err = x.check(&many[i])
@@ -102,7 +107,7 @@ func (x *exchange) checkMany(many []searchParams) error {
 			err = &api.Error{Param: "engine", Err: errors.New("a batch runs on the engine of the server; leave it out")}
 		}
 		if err != nil {
-			many[i].wrong = fmt.Errorf("query %d: %w", i+1, err)
+			many[i].fail(err)
 		} else {
 			valid++
 		}
