@@ -146,9 +146,9 @@ func (v *Server) add(ix *served) error {
 }
 
 // Look opens the indexes of Open again whose folders were replaced or have newer generations. With
-// all it opens every one, and serves those that are new in Options.Dir. Requests go on meanwhile; an
-// index that cannot be opened is still served as it was, and tried again with the next call, since
-// it may be being copied; the log says so. Look returns the names of the indexes that it has
+// all it opens every one, and serves those that are new in Options.Dir. Requests go on meanwhile.
+// An index that cannot be opened is still served as it was, and tried again with the next call,
+// since it may be being copied; the log says so. Look returns the names of the indexes that it has
 // opened. The error is that of the context.
 func (v *Server) Look(ctx context.Context, all bool) (opened []string, err error) {
 	if err := given.Context(ctx); err != nil {
