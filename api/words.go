@@ -44,8 +44,6 @@ var (
 	ErrNoIndex   = errors.New("there is no index to ask")
 	ErrNoMatrix  = errors.New("there is no matrix of co-occurring words to ask")
 	ErrNoVectors = errors.New("there are no word vectors to ask")
-	// ErrNothing reports that there is nothing to compare or to count.
-	ErrNothing = errors.New("there is nothing to compare")
 )
 
 // documents returns the corpus, or the stored text of the index.

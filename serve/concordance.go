@@ -48,8 +48,7 @@ func (x *exchange) answer(in lane, do func(context.Context, *api.Env) (any, erro
 		x.refuse(http.StatusNotFound, errNoMatrix)
 	case errors.Is(err, api.ErrNoVectors):
 		x.refuse(http.StatusNotFound, errNoVectors)
-	case errors.As(err, &unknown), errors.Is(err, words.ErrNoText), errors.Is(err, vectors.ErrUnknown),
-		errors.Is(err, api.ErrNothing):
+	case errors.As(err, &unknown), errors.Is(err, words.ErrNoText), errors.Is(err, vectors.ErrUnknown):
 		x.refuse(http.StatusNotFound, err)
 	default:
 		x.failed(err)
