@@ -63,5 +63,6 @@ var wordsOn = map[string]map[string]string{
 func Questions() []*Question {
 	return slices.Concat([]*Question{SearchQuestion}, aboutWords, []*Question{
 		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion,
-		EvaluateQuestion, CompareQuestion})
+		EvaluateQuestion, CompareQuestion,
+		BuildQuestion, AddQuestion, DeleteQuestion, MergeQuestion, CompactQuestion, StatsQuestion, ShowQuestion})
 }

@@ -168,6 +168,15 @@ func (q *Question) In(d Door) string {
 	return q.Name
 }
 
+// Route returns the method and the path over HTTP.
+func (q *Question) Route() (method, path string) {
+	method, path, ok := strings.Cut(q.In(HTTP), " ")
+	if !ok {
+		return "GET", method
+	}
+	return method, path
+}
+
 // in declares what the question is called in some doors, as in "http: /v1/keywords; mcp: keys".
 func (q *Question) in(names string) *Question {
 	called, err := leftOut(names)

@@ -687,7 +687,9 @@ func (x *exchange) documentInShards(ctx context.Context, id string) (*documentAn
 		}
 	}
 	if first != nil {
-		first.ofSeveral(same)
+		if same > 1 {
+			first.SameID = same
+		}
 	}
 	if err := errors.Join(errs...); err != nil && first == nil {
 		return nil, fmt.Errorf("%w: %w", errMayHaveIt, err)

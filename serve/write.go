@@ -350,9 +350,9 @@ func (x *exchange) deleteDocument() {
 
 // deleteMatching deletes the documents that match a query.
 func (x *exchange) deleteMatching() {
-	p := x.params()
-	how, words := p.how(), p.text("q")
-	err := p.done()
+	var ask api.Delete
+	err := x.asked(api.DeleteQuestion, &ask)
+	how, words := refresh(ask.Refresh), ask.Query
 	if err == nil && strings.TrimSpace(words) == "" {
 		err = errors.New("q: want a query; * matches all documents")
 	}

@@ -339,7 +339,7 @@ func (c *corpusFlags) checkSplit(paths []string) error {
 	if err := c.splittable(paths); err != nil {
 		return err
 	}
-	if c.idRoot != "" {
+	if c.IDRoot != "" {
 		return usagef("--id-root is not supported on clusters; leave it out, or give documents IDs")
 	}
 	_, err := c.analyzer()

@@ -18,11 +18,9 @@ type corpusFlags struct {
 	api.Reading
 	plain text.Format // of plain text without --format; Auto detects it
 
-	idRoot string
-
-	typed      bool // the verb makes or changes an index: it accepts types in --fields, and --id-root
-	schemaPath string
-	schema     *fields.Schema // filled by analyzer
+	typed bool // the verb makes or changes an index: it accepts types in --fields, and Fielding
+	api.Fielding
+	schema *fields.Schema // filled by analyzer
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -35,9 +33,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 	if c.typed {
 		f.Lookup("fields").Usage += ", or with types " +
 			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
-		f.StringVar(&c.idRoot, "id-root", "", "folder to which the IDs of files are relative (default the one that the index remembers; for a new index the folder that is named, or the deepest that holds all files)")
-		f.StringVar(&c.schemaPath, "schema", "", "JSON file that lists fields with types, instead of --fields")
-		group(cmd, "Corpus", "id-root", "schema")
+		addFlags(cmd, api.FieldingQuestion, &c.Fielding)
 	}
 	choices(cmd, map[string][]string{"encoding": encodingNames})
 }
@@ -49,7 +45,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 		paths = []string{"-"}
 	}
 	o, _ := c.Files.Options(c.Analyzer) // no error: method analyzer has checked it
-	o.Plain, o.Schema, o.Root, o.Except = c.plain, c.schema, c.idRoot, results
+	o.Plain, o.Schema, o.Root, o.Except = c.plain, c.schema, c.IDRoot, results
 	if c.schema != nil {
 		o.Fields = nil // they are in the schema, with their types
 	}
@@ -80,15 +76,15 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 // readSchema sets the schema from --schema, or from --fields with types.
 func (c *corpusFlags) readSchema() (err error) {
 	switch {
-	case c.schemaPath != "" && len(c.Fields) > 0:
+	case c.Schema != "" && len(c.Fields) > 0:
 		return usagef("--fields and --schema: give only one of them")
-	case c.schemaPath != "":
-		data, err := os.ReadFile(c.schemaPath)
+	case c.Schema != "":
+		data, err := os.ReadFile(c.Schema)
 		if err != nil {
 			return err
 		}
 		if c.schema, err = fields.ParseJSON(data); err != nil {
-			return fmt.Errorf("%s: %w", c.schemaPath, err)
+			return fmt.Errorf("%s: %w", c.Schema, err)
 		}
 	case !fields.IsList(c.Fields):
 		return nil

@@ -6,18 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 )
 
 func newIndexCmd(a *app) *cobra.Command {
-	var (
-		flags   = corpusFlags{typed: true}
-		out     string
-		store   bool
-		places  bool
-		reorder bool
-		repeat  bool
-	)
+	flags := corpusFlags{typed: true}
+	var ask api.Building
 	cmd := &cobra.Command{
 		Use:         "index CORPUS... --out DIR",
 		Short:       "Index documents for search, check and describe indexes",
@@ -38,7 +33,7 @@ if that is faster; the index is the same.`,
 			if _, err := os.Stat(args[0]); err != nil && didYouMean(cmd, args[0]) != "" {
 				return withHelp(cmd, unknownVerb(cmd, args[0]))
 			}
-			if err := indexFolder(out); err != nil {
+			if err := indexFolder(ask.Out); err != nil {
 				return err
 			}
 			an, err := flags.analyzer()
@@ -46,35 +41,27 @@ if that is faster; the index is the same.`,
 				return err
 			}
 			flags.hint(cmd, a, args)
-			err = index.Build(cmd.Context(), out, flags.corpus(a, args, out), index.BuildOptions{
-				Analyzer:  an,
-				StoreText: store,
-				Positions: places,
-				Reorder:   reorder,
-
-				AllowDuplicateIDs: repeat,
-
-				Threads:    a.threads,
-				Memory:     int64(a.memory),
-				Progress:   a.progress("writing"),
-				Reordering: a.progress("reordering"),
-				Engine:     a.engine,
-				Device:     a.gpu,
+			err = index.Build(cmd.Context(), ask.Out, flags.corpus(a, args, ask.Out), index.BuildOptions{
+				Analyzer:          an,
+				StoreText:         ask.StoreText,
+				Positions:         ask.Positions,
+				Reorder:           ask.Reorder,
+				AllowDuplicateIDs: ask.AllowDuplicateIDs,
+				Threads:           a.threads,
+				Memory:            int64(a.memory),
+				Progress:          a.progress("writing"),
+				Reordering:        a.progress("reordering"),
+				Engine:            a.engine,
+				Device:            a.gpu,
 			})
 			if err != nil {
 				return err
 			}
-			return a.indexMade(out)
+			return a.indexMade(ask.Out)
 		},
 	}
+	addFlags(cmd, api.BuildingQuestion, &ask)
 	flags.register(cmd)
-	f := cmd.Flags()
-	f.StringVarP(&out, "out", "o", "", "folder for the index")
-	f.BoolVar(&store, "store-text", false, "keep the text, for snippets")
-	f.BoolVar(&places, "positions", false, "keep the positions of words, for phrases; computed on CPU cores")
-	f.BoolVar(&repeat, "allow-duplicate-ids", false, "accept documents that have the same ID")
-	f.BoolVar(&reorder, "reorder", false,
-		"number documents so that those with the same words are neighbours, if that makes the postings smaller. The index of a real text becomes a few per cent smaller, the build takes up to half as long again, two to three times with --store-text or --positions; stored text may grow, and queries are no faster: see docs/performance.md and 'index reorder --help'")
 	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexBackupCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
 		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))

@@ -15,69 +15,20 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/textfile"
-	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/search/query"
 )
 
-// changed is the JSON result of a verb that changes an index with segments.
-type changed struct {
-	Index      string `json:"index"`
-	Added      int    `json:"added"`
-	Replaced   int    `json:"replaced"`
-	Deleted    int    `json:"deleted"`
-	Merged     int    `json:"merged"`
-	Documents  int    `json:"documents"`
-	Segments   int    `json:"segments"`
-	Generation uint64 `json:"generation"`
-}
-
 // tell prints what a verb did and the size of the index after it.
-func (a *app) tell(dir string, c changed, what string) error {
-	r, err := segments.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	c.Index, c.Documents, c.Segments, c.Generation = dir, r.Docs(), len(r.Segments()), r.Generation()
+func (a *app) tell(c api.Changed, what string) error {
 	if a.json {
 		return a.printJSON(c)
 	}
-	a.summary("%s; %s in %s of %s", what, counted(c.Documents, "document"), counted(c.Segments, "segment"), dir)
+	a.summary("%s; %s in %s of %s", what, counted(c.Documents, "document"), counted(c.Segments, "segment"), c.Index)
 	return nil
 }
 
-// change opens an index for writing, calls do, and commits. If merge is set, it then merges
-// segments as the policy asks for and commits again. If only that fails, it is a note, since the
-// changes of do are complete; if it is interrupted, the error says so.
-func (a *app) change(ctx context.Context, dir string, o segments.Options, merge bool, c *changed,
-	do func(w *segments.Writer) error) (err error) {
-	o.Memory = int64(a.memory)
-	w, err := segments.NewWriter(dir, o)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := do(w); err != nil {
-		return err
-	}
-	if !merge {
-		return w.Commit()
-	}
-	c.Merged, err = w.CommitAndMerge(ctx)
-	if failed := new(segments.MergeError); errors.As(err, &failed) && ctx.Err() == nil {
-		a.note(err.Error() + "; 'collocate index merge " + dir + "' tries again")
-		return nil
-	}
-	return err
-}
-
 func newIndexAddCmd(a *app) *cobra.Command {
-	var (
-		flags     = corpusFlags{typed: true} // for a new index
-		store     bool
-		positions bool
-		noMerge   bool
-	)
+	flags := corpusFlags{typed: true} // for a new index
+	var ask api.Adding
 	cmd := &cobra.Command{
 		Use:   "add DIR CORPUS...",
 		Short: "Add documents to an index, or replace those with the same IDs",
@@ -91,7 +42,7 @@ added, and a note says so.`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
-			o := segments.Options{StoreText: store, Positions: positions}
+			o := segments.Options{StoreText: ask.StoreText, Positions: ask.Positions, Memory: int64(a.memory)}
 			is, err := segments.Open(dir)
 			switch {
 			case err == nil:
@@ -110,8 +61,8 @@ added, and a note says so.`,
 				return err
 			}
 			flags.hint(cmd, a, args[1:])
-			var c changed
-			err = a.change(cmd.Context(), dir, o, !noMerge, &c, func(w *segments.Writer) error {
+			var c api.Changed
+			err = c.Change(cmd.Context(), dir, o, !ask.NoMerge, a.note, func(w *segments.Writer) error {
 				added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
 					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
 					Engine: a.engine, Device: a.gpu,
@@ -122,20 +73,19 @@ added, and a note says so.`,
 			if err != nil {
 				return err
 			}
-			return a.tell(dir, c, counted(c.Added, "document")+" added, replacing "+
-				counted(c.Replaced, "document"))
+			if err := c.Describe(dir); err != nil {
+				return err
+			}
+			return a.tell(c, counted(c.Added, "document")+" added, replacing "+counted(c.Replaced, "document"))
 		},
 	}
+	addFlags(cmd, api.AddingQuestion, &ask)
 	flags.register(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&store, "store-text", false, "keep the text in a new index, for snippets")
-	f.BoolVar(&positions, "positions", false, "keep the positions of words in a new index, for phrases")
-	f.BoolVar(&noMerge, "no-merge", false, "do not merge segments")
 	return cmd
 }
 
 func newIndexDeleteCmd(a *app) *cobra.Command {
-	var file, matching string
+	var ask api.Delete
 	cmd := &cobra.Command{
 		Use:   "delete DIR ID...",
 		Short: "Delete documents from an index by their IDs or by a query",
@@ -150,8 +100,8 @@ documents alone would give.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids := args[1:]
-			if file != "" {
-				more, err := readIDs(file)
+			if ask.IDs != "" {
+				more, err := readIDs(ask.IDs)
 				if err != nil {
 					return err
 				}
@@ -159,68 +109,25 @@ documents alone would give.`,
 			}
 			byQuery := cmd.Flags().Changed("query")
 			switch {
-			case byQuery && (len(ids) > 0 || file != ""):
+			case byQuery && (len(ids) > 0 || ask.IDs != ""):
 				return usagef("IDs and --query: give only one of them")
-			case byQuery && strings.TrimSpace(matching) == "":
+			case byQuery && strings.TrimSpace(ask.Query) == "":
 				return usagef("--query: the query is empty; * matches all documents")
 			case len(ids) == 0 && !byQuery:
 				return usagef("no IDs: want IDs, --ids with a file of them, or --query")
 			}
-			if err := livingOrIndex(args[0]); err != nil {
-				return err
-			}
-			var c changed
-			var unknown []string
-			err := a.change(cmd.Context(), args[0], segments.Options{}, true, &c, func(w *segments.Writer) (err error) {
-				if byQuery {
-					c.Deleted, err = a.deleteMatching(cmd.Context(), w, args[0], matching)
-					return err
-				}
-				for _, id := range ids {
-					n, err := w.Delete(id)
-					if err != nil {
-						return err
-					}
-					if c.Deleted += n; n == 0 {
-						unknown = append(unknown, id)
-					}
-				}
-				return nil
-			})
+			c, unknown, err := ask.Do(cmd.Context(), args[0], ids, segments.Options{Memory: int64(a.memory)}, a.note)
 			if err != nil {
-				return err
+				return withoutPlain(asFlags(api.DeleteQuestion, err))
 			}
 			if len(unknown) > 0 {
 				a.note("the index has no document " + unknown[0] + others(len(unknown)-1))
 			}
-			return a.tell(args[0], c, counted(c.Deleted, "document")+" deleted")
+			return a.tell(c, counted(c.Deleted, "document")+" deleted")
 		},
 	}
-	cmd.Flags().StringVar(&file, "ids", "", "file with one ID per line")
-	cmd.Flags().StringVar(&matching, "query", "", "delete all documents that match this query of 'search'")
+	addFlags(cmd, api.DeleteQuestion, &ask)
 	return cmd
-}
-
-// deleteMatching deletes the documents of the newest generation that match a query. As w is the
-// only writer, nobody commits another generation meanwhile. It notes how the query was understood.
-func (a *app) deleteMatching(ctx context.Context, w *segments.Writer, dir, words string) (n int, err error) {
-	s, err := search.Open(dir)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	var r search.Request
-	if err := new(api.Search).Ask(api.AboutIndex(s), &r, words); err != nil {
-		return 0, withoutPlain(asFlags(api.SearchQuestion, err))
-	}
-	found, err := s.Match(ctx, r)
-	if err != nil {
-		return 0, err
-	}
-	for _, note := range api.DeleteNotes(words, r.Query, query.Options{Fields: s.Fields()}) {
-		a.note(note)
-	}
-	return w.DeleteDocs(s.Index(), found.Sets)
 }
 
 // others returns the end of a note for n more unknown IDs.
@@ -248,15 +155,6 @@ func readIDs(file string) (ids []string, err error) {
 	return ids, inFile(file, lines.Err())
 }
 
-// livingOrIndex returns an error for a folder that is not an index, which a writer would create.
-func livingOrIndex(dir string) error {
-	r, err := segments.Open(dir)
-	if err != nil {
-		return err
-	}
-	return r.Close()
-}
-
 func newIndexMergeCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge DIR",
@@ -266,19 +164,11 @@ third is deleted. 'index add' and 'index delete' do the same at the end.`,
 		Example: `  collocate index merge news.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := livingOrIndex(args[0]); err != nil {
-				return err
-			}
-			var c changed
-			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c,
-				func(w *segments.Writer) (err error) {
-					c.Merged, err = w.Merge(cmd.Context())
-					return err
-				})
+			c, err := new(api.Merge).Do(cmd.Context(), args[0], segments.Options{Memory: int64(a.memory)})
 			if err != nil {
 				return err
 			}
-			return a.tell(args[0], c, counted(c.Merged, "segment")+" merged")
+			return a.tell(c, counted(c.Merged, "segment")+" merged")
 		},
 	}
 }
@@ -306,7 +196,11 @@ result is an index like any other: to restore it, put it in the place of the ind
 			if err := r.Backup(cmd.Context(), out); err != nil {
 				return err
 			}
-			return a.tell(out, changed{}, counted(len(r.Segments()), "segment")+" copied")
+			var c api.Changed
+			if err := c.Describe(out); err != nil {
+				return err
+			}
+			return a.tell(c, counted(len(r.Segments()), "segment")+" copied")
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the copy")
@@ -314,7 +208,7 @@ result is an index like any other: to restore it, put it in the place of the ind
 }
 
 func newIndexCompactCmd(a *app) *cobra.Command {
-	var out string
+	var ask api.Compact
 	cmd := &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Make one segment of an index, without deleted documents",
@@ -325,51 +219,18 @@ stays as it is, unless --out names it.`,
   collocate index compact news.index --out whole.index`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out != "" {
-				return a.compactTo(cmd.Context(), args[0], out)
-			}
-			if err := livingOrIndex(args[0]); err != nil {
-				return err
-			}
-			var c changed
-			err := a.change(cmd.Context(), args[0], segments.Options{}, false, &c,
-				func(w *segments.Writer) (err error) {
-					c.Merged, err = w.Compact(cmd.Context())
-					return err
-				})
+			c, err := ask.Do(cmd.Context(), args[0], segments.Options{Memory: int64(a.memory)})
 			if err != nil {
-				return err
+				return asFlags(api.CompactQuestion, err)
 			}
-			return a.tell(args[0], c, counted(c.Merged, "segment")+" merged")
+			if ask.Out != "" {
+				return a.indexMade(ask.Out)
+			}
+			return a.tell(c, counted(c.Merged, "segment")+" merged")
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for an index without segments")
+	addFlags(cmd, api.CompactQuestion, &ask)
 	return cmd
-}
-
-// compactTo writes an index as one without segments.
-func (a *app) compactTo(ctx context.Context, dir, out string) error {
-	r, err := segments.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := a.mergeTo(ctx, r, out); err != nil {
-		return err
-	}
-	return a.indexMade(out)
-}
-
-// mergeTo writes the documents of a generation as an index without segments.
-func (a *app) mergeTo(ctx context.Context, g *segments.Reader, out string) error {
-	var sources []index.Source
-	for _, s := range g.Segments() {
-		sources = append(sources, index.Source{Reader: s.Reader, Live: s.Live})
-	}
-	if len(sources) == 0 {
-		return usagef("%s has no documents", g.Dir())
-	}
-	return index.Merge(ctx, out, sources, index.MergeOptions{Memory: int64(a.memory), Root: g.Root()})
 }
 
 // openWhole opens an index as one without segments. Several segments, or one with deleted
@@ -410,7 +271,7 @@ func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reade
 	a.note(fmt.Sprintf("%s: merging %s into a temporary index, without %s", dir, counted(len(g.Segments()), "segment"),
 		counted(g.Deleted(), "deleted document")))
 	whole := filepath.Join(temp, "index")
-	if err = a.mergeTo(ctx, g, whole); err == nil {
+	if err = api.MergeTo(ctx, g, whole, int64(a.memory)); err == nil {
 		r, err = index.Open(whole)
 	}
 	if err != nil {

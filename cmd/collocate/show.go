@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index/segments"
 )
 
 func newShowCmd(a *app) *cobra.Command {
-	var show []string
+	var ask api.Show
 	cmd := &cobra.Command{
 		Use:     "show DIR ID...",
 		Short:   "Show the stored fields or the text of documents",
@@ -36,93 +36,44 @@ ID, the first of them is shown, and a note says so.`,
 						return err
 					}
 				}
-				if err := a.show(r, id, show); err != nil {
+				ask.ID = id
+				if err := a.show(r, &ask); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringSliceVar(&show, "show", nil, "fields to show (default all that are stored)")
+	addFlags(cmd, api.ShowQuestion, &ask)
 	return cmd
 }
 
-// shownJSON is a document for --json.
-type shownJSON struct {
-	ID     string         `json:"id"`
-	Doc    int            `json:"doc"`
-	Length uint32         `json:"length"`
-	Text   *string        `json:"text,omitempty"`
-	Fields map[string]any `json:"fields,omitempty"`
-}
-
-func (a *app) show(r *segments.Reader, id string, names []string) error {
-	doc, found, err := r.FindDoc(id)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return fmt.Errorf("no document %q", id)
-	}
-	if n, err := r.CountID(id); err != nil {
-		return err
-	} else if n > 1 {
-		a.note(fmt.Sprintf("%d documents have the ID %q: this is the first", n, id))
-	}
-	length, err := r.Length(doc)
-	if err != nil {
-		return err
-	}
-	out := shownJSON{ID: id, Doc: doc, Length: length}
-	s := r.Schema()
-	stored := s != nil && s.Has(fields.IsStored)
+func (a *app) show(r *segments.Reader, ask *api.Show) error {
+	d, err := ask.Do(r)
 	switch {
-	case stored || len(names) > 0:
-		return a.showFields(r, names, &out)
-	case r.HasText():
-		text, err := r.Text(doc)
-		if err != nil {
-			return err
-		}
-		if !a.json {
-			_, err := fmt.Fprintf(a.stdout, "%s\n", text)
-			return err
-		}
-		body := string(text)
-		out.Text = &body
-	case !a.json:
-		a.summary("document %d, %s: the index stores no text and no fields; build it again with 'collocate index --store-text' or with fields",
-			doc, counted(int(out.Length), "word"))
-		return nil
+	case err != nil:
+		return asFlags(api.ShowQuestion, err)
+	case d == nil:
+		return fmt.Errorf("no document %q", ask.ID)
 	}
-	return a.printJSON(out)
-}
-
-func (a *app) showFields(r *segments.Reader, names []string, out *shownJSON) error {
-	s := r.Schema()
-	show, err := s.Shown(names)
-	if err != nil {
-		return fmt.Errorf("--show: %w", err)
+	if d.SameID > 1 {
+		a.note(fmt.Sprintf("%d documents have the ID %q: this is the first", d.SameID, d.ID))
 	}
-	values, err := r.Stored(out.Doc)
-	if err != nil {
-		return err
-	}
-	out.Fields = map[string]any{}
-	for _, i := range show {
-		f := &s.Fields[i]
-		if len(values[i]) == 0 {
-			continue
-		}
-		if !a.json {
-			if _, err := fmt.Fprintf(a.stdout, "%s: %s\n", f.Name, f.Line(values[i])); err != nil {
+	switch {
+	case a.json:
+		return a.printJSON(d)
+	case d.Fields != nil:
+		for _, f := range d.Lines {
+			if _, err := fmt.Fprintf(a.stdout, "%s: %s\n", f.Name, f.Value); err != nil {
 				return err
 			}
 		}
-		out.Fields[f.Name] = f.JSON(values[i])
+		return nil
+	case d.Text != nil:
+		_, err := fmt.Fprintf(a.stdout, "%s\n", *d.Text)
+		return err
 	}
-	if a.json {
-		return a.printJSON(out)
-	}
+	a.summary("document %d, %s: the index stores no text and no fields; build it again with 'collocate index --store-text' or with fields",
+		d.Doc, counted(int(d.Length), "word"))
 	return nil
 }

@@ -118,8 +118,8 @@ func (s *Server) server() *mcp.Server {
 				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
 				s.aboutFields(), limited(s, s.search))
 		if s.o.Searcher.Index().HasText() {
-			mcp.AddTool(m, tool[documentArgs]("document", "Read a document",
-				"Read the stored text of a document. Searches return its ID."), limited(s, s.document))
+			addQuestion(m, api.ShowQuestion, "Read a document",
+				"Read the stored text of a document. Searches return its ID.", limited(s, s.document))
 			addQuestion(m, api.ConcordanceQuestion, "Words in context",
 				"Show the occurrences of a word or phrase, with the words around them.", aboutWords(s, api.ConcordanceQuestion, func(ctx context.Context, in *api.Concordance, e *api.Env) (*words.Concordance, error) {
 					if err := cmp.Or(short("q", in.Query), short("with", in.With), short("without", in.Without)); err != nil {
@@ -209,9 +209,6 @@ func tool[Args any](name, title, description string) *mcp.Tool {
 	schema, err := jsonschema.For[Args](nil)
 	if err != nil {
 		panic(err) // cannot happen: the types are ours
-	}
-	for arg, value := range usual[name] {
-		schema.Properties[arg].Default = json.RawMessage(value)
 	}
 	closed := false
 	return &mcp.Tool{Name: name, Description: description, InputSchema: schema,

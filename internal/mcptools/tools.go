@@ -26,20 +26,6 @@ const (
 	maxKinds  = 500
 )
 
-// usual are the defaults of numeric arguments, by tool. They are in the tools' schemas, from where
-// the SDK fills them in, so that a 0 that a client sends is not taken for a missing value.
-var usual = map[string]map[string]string{
-	"document": {"bytes": "20000"},
-}
-
-// between checks that n is 1 to most.
-func between(name string, n, most int) error {
-	if n < 1 || n > most {
-		return fmt.Errorf("%s %d: want 1 to %d", name, n, most)
-	}
-	return nil
-}
-
 // short checks the length of a query, whose words are all looked up.
 func short(name, query string) error {
 	if len(query) > maxQuery {
@@ -163,12 +149,6 @@ func withoutLong(values map[string]any) (long []string) {
 	return long
 }
 
-type documentArgs struct {
-	ID    string `json:"id" jsonschema:"the ID of the document"`
-	Start int    `json:"start,omitempty" jsonschema:"where to begin, in bytes; for long documents"`
-	Bytes int    `json:"bytes,omitempty" jsonschema:"how much to read, 1 to 200000; a letter is never split"`
-}
-
 type documentResult struct {
 	ID   string `json:"id"`
 	Size int    `json:"size" jsonschema:"size of the whole text in bytes"`
@@ -178,8 +158,9 @@ type documentResult struct {
 }
 
 func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
-	in documentArgs) (_ *mcp.CallToolResult, out documentResult, err error) {
-	if err := between("bytes", in.Bytes, 200_000); err != nil {
+	args json.RawMessage) (_ *mcp.CallToolResult, out documentResult, err error) {
+	var in api.Show
+	if err := readArgs(api.ShowQuestion, args, &in); err != nil {
 		return nil, out, err
 	}
 	err = s.read(func(x *search.Searcher) error {

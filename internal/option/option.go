@@ -129,6 +129,7 @@ var All = map[string]string{
 	"points.ReadOptions.Y":                 "y",
 	"points.WGS84":                         "geographic",
 	"segments.Writer.Compact":              "collocate index compact",
+	"segments.Writer.Merge":                "collocate index merge",
 	"serve.Options.Deletable":              "deletable",
 	"serve.Options.Dir":                    "indexes",
 	"serve.Options.Engine":                 "engine",

@@ -3,39 +3,53 @@ package worker
 import (
 	"context"
 
+	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/pipe"
 )
 
 // build writes the index of a corpus to a folder.
 func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		corpusArgs
-		Out               string `json:"out"`
-		StoreText         bool   `json:"store_text"`
-		Positions         bool   `json:"positions"`
-		Reorder           bool   `json:"reorder"`
-		AllowDuplicateIDs bool   `json:"allow_duplicate_ids"`
+	var ask api.Build
+	var paths, schema []string // no paths: documents follow the call
+	var threads int
+	var memory int64
+	err := decode(c, api.BuildQuestion, &ask, map[string]any{"paths": &paths, "schema": &schema,
+		"threads": &threads, "memory": &memory})
+	if err == nil {
+		err = resources(threads, memory)
 	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	if a.Out == "" {
-		return pipe.Reply{}, pipe.Valuef("out is missing: the folder for the index")
-	}
-	corpus, an, err := a.corpus(c, a.Out)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	defer bounded(a.Memory)()
-	err = index.Build(ctx, a.Out, corpus, index.BuildOptions{
+	if ask.Out == "" {
+		return pipe.Reply{}, pipe.Valuef("out is missing: the folder for the index")
+	}
+	an, err := ask.Split()
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	corpus, err := corpusOf(c, &ask.Files, ask.Analyzer, paths, false)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	o := &corpus.Options
+	o.Except, o.Threads, o.Memory, o.Root = []string{ask.Out}, threads, memory, ask.IDRoot
+	if len(schema) > 0 {
+		if o.Schema, err = fields.ParseList(schema); err != nil {
+			return pipe.Reply{}, pipe.ValueError{Err: err}
+		}
+	}
+	defer bounded(memory)()
+	err = index.Build(ctx, ask.Out, corpus, index.BuildOptions{
 		Analyzer:          an,
-		StoreText:         a.StoreText,
-		Positions:         a.Positions,
-		Reorder:           a.Reorder,
-		AllowDuplicateIDs: a.AllowDuplicateIDs,
-		Threads:           a.Threads,
-		Memory:            a.Memory,
+		StoreText:         ask.StoreText,
+		Positions:         ask.Positions,
+		Reorder:           ask.Reorder,
+		AllowDuplicateIDs: ask.AllowDuplicateIDs,
+		Threads:           threads,
+		Memory:            memory,
 		Progress:          c.Stage("writing"),
 		Reordering:        c.Stage("reordering"),
 	})

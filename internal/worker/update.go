@@ -2,79 +2,89 @@ package worker
 
 import (
 	"context"
-	"errors"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/text"
 )
 
 // add adds documents to the index in a folder.
 func (w *Worker) add(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		corpusArgs
-		Path string `json:"path"`
+	var ask api.Add
+	var path, analyzer string
+	var paths []string
+	var threads int
+	var memory int64
+	err := decode(c, api.AddQuestion, &ask, map[string]any{"path": &path, "analyzer": &analyzer, "paths": &paths,
+		"threads": &threads, "memory": &memory})
+	if err == nil {
+		err = resources(threads, memory)
 	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	a.needIDs = true
-	corpus, an, err := a.corpus(c, a.Path)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	defer bounded(a.Memory)()
-	var added, replaced int
-	err = change(ctx, c, a.Path, segments.Options{Analyzer: an}, func(w *segments.Writer) (err error) {
-		added, replaced, err = w.AddCorpus(ctx, corpus, index.BuildOptions{
-			Threads: a.Threads, Memory: a.Memory, Progress: c.Stage("writing"),
+	an, err := text.ParseAnalyzer(analyzer)
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	corpus, err := corpusOf(c, &ask.Files, analyzer, paths, true)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	o := &corpus.Options
+	o.Except, o.Threads, o.Memory, o.Root = []string{path}, threads, memory, ask.IDRoot
+	defer bounded(memory)()
+	var did api.Changed
+	err = did.Change(ctx, path, segments.Options{Analyzer: an}, true, c.Note, func(w *segments.Writer) (err error) {
+		did.Added, did.Replaced, err = w.AddCorpus(ctx, corpus, index.BuildOptions{
+			Threads: threads, Memory: memory, Progress: c.Stage("writing"),
 		})
 		return err
 	})
-	return pipe.Reply{Result: map[string]int{"added": added, "replaced": replaced}}, err
+	return pipe.Reply{Result: did}, err
 }
 
-// delete deletes the documents with the IDs in the array ids.
+// delete deletes the documents with the IDs in the array ids, or those that match a query.
 func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		Path string `json:"path"`
-	}
-	if err := c.Decode(&a); err != nil {
+	var ask api.Delete
+	var path string
+	if err := decode(c, api.DeleteQuestion, &ask, map[string]any{"path": &path}); err != nil {
 		return pipe.Reply{}, err
 	}
-	ids, err := split(c.Message, "ids", "ends")
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	deleted := 0
-	err = change(ctx, c, a.Path, segments.Options{}, func(w *segments.Writer) error {
-		for _, id := range ids {
-			n, err := w.Delete(string(id))
-			if err != nil {
-				return err
-			}
-			deleted += n
+	var ids []string
+	if _, ok := c.Array("ids"); ok {
+		list, err := split(c.Message, "ids", "ends")
+		if err != nil {
+			return pipe.Reply{}, err
 		}
-		return nil
-	})
-	return pipe.Reply{Result: map[string]int{"deleted": deleted}}, err
+		for _, id := range list {
+			ids = append(ids, string(id))
+		}
+	}
+	did, _, err := ask.Do(ctx, path, ids, segments.Options{}, c.Note)
+	return pipe.Reply{Result: did}, err
 }
 
-// change changes an index, and merges segments where the merge policy says so. If only that fails,
-// it is a note.
-func change(ctx context.Context, c *pipe.Call, dir string, o segments.Options, do func(*segments.Writer) error) (err error) {
-	w, err := segments.NewWriter(dir, o)
-	if err != nil {
-		return err
+// merge merges segments of the index in a folder.
+func (w *Worker) merge(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Merge
+	var path string
+	if err := decode(c, api.MergeQuestion, &ask, map[string]any{"path": &path}); err != nil {
+		return pipe.Reply{}, err
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := do(w); err != nil {
-		return err
+	did, err := ask.Do(ctx, path, segments.Options{})
+	return pipe.Reply{Result: did}, err
+}
+
+// compact makes one segment of the index in a folder, or an index of it in another.
+func (w *Worker) compact(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Compact
+	var path string
+	if err := decode(c, api.CompactQuestion, &ask, map[string]any{"path": &path}); err != nil {
+		return pipe.Reply{}, err
 	}
-	_, err = w.CommitAndMerge(ctx)
-	if failed := new(segments.MergeError); errors.As(err, &failed) && ctx.Err() == nil {
-		c.Note(err.Error())
-		return nil
-	}
-	return err
+	did, err := ask.Do(ctx, path, segments.Options{})
+	return pipe.Reply{Result: did}, err
 }

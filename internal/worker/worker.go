@@ -59,6 +59,8 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"build":    (*Worker).build,
 	"add":      (*Worker).add,
 	"delete":   (*Worker).delete,
+	"merge":    (*Worker).merge,
+	"compact":  (*Worker).compact,
 	"open":     (*Worker).openIndex,
 	"close":    (*Worker).closeIndex,
 	"search":   (*Worker).search,

@@ -439,3 +439,33 @@ def test_patterns_that_begin_with_a_wildcard():
     with Index.build(["the sun", "a cat"]) as index:
         assert index.search("?un", syntax=True).ids.tolist() == ["0"]
         assert sorted(index.search("*a*", syntax=True).ids) == ["1"]
+
+
+def test_delete_by_query_merge_and_compact(tmp_path):
+    texts = {str(i): f"word{i % 3} common" for i in range(9)}
+    with Index.build(texts, tmp_path / "index") as index:
+        index.add({"9": "word0 more"})
+        assert index.delete(query="word0 AND common") == 3 and len(index) == 7
+        assert index.delete() == 0 and index.merge() >= 0
+        with pytest.raises(ValueError, match="excludes IDs"):
+            index.delete("1", query="word1")
+        with pytest.raises(ValueError, match="query="):
+            index.delete(query=" ")
+        index.compact(tmp_path / "whole")
+        assert index.stats["segments"] > 1 or index.stats["deleted"] > 0
+        with Index.open(tmp_path / "whole") as whole:
+            assert len(whole) == 7 and "generation" not in whole.stats
+        assert index.compact() >= 1
+        assert index.stats["documents"] == 7 and not index.stats.get("deleted")
+
+
+def test_stop_words_and_bad_files(tmp_path):
+    (tmp_path / "stop.txt").write_text("common\n")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "good.txt").write_text("common words")
+    (tmp_path / "docs" / "bad.txt").write_bytes(b"common \xff\xfe\x00")
+    with pytest.warns(CollocateWarning, match="skipped .*bad.txt"):
+        index = Index.build(tmp_path / "docs", format="file", skip_bad=True,
+                            stopwords=str(tmp_path / "stop.txt"))  # fmt: skip
+    assert len(index) == 1 and not len(index.search("common")) and len(index.search("words"))
+    index.close()

@@ -62,6 +62,7 @@ class Index:
         path: str | os.PathLike[str] | None = None,
         *,
         analyzer: str = "unicode",
+        stopwords: str = "",
         store_text: bool = False,
         positions: bool = False,
         reorder: bool = False,
@@ -71,6 +72,7 @@ class Index:
         id_root: str | os.PathLike[str] | None = None,
         format: str | None = None,
         encoding: str | None = None,
+        skip_bad: bool = False,
         allow_duplicate_ids: bool = False,
         threads: int = 0,
         memory: int = 0,
@@ -86,6 +88,7 @@ class Index:
             stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
             irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
             tamil or turkish. "+stop" after a language drops its stop words: "english+stop".
+        stopwords: a file with words to drop, one per line, instead of the analyzer's own.
         store_text: store the text, for snippets and concordances.
         positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
@@ -93,6 +96,7 @@ class Index:
             searched (syntax=True, filter=), and shown (`Hits.fields`).
         fields, id_field: the fields of documents that hold their text, and their ID.
         format, encoding: of files, if they should not be detected: "jsonl", "latin1".
+        skip_bad: skip files that cannot be read, with a warning, instead of raising an error.
         reorder: number similar documents close together, which makes the index smaller.
         id_root: the folder to which the IDs of files are relative, which the index remembers; by
             default the folder that is named, or the deepest that holds all files.
@@ -106,6 +110,8 @@ class Index:
         args: dict[str, Any] = {
             "out": os.path.abspath(out),
             "analyzer": analyzer,
+            "stopwords": os.fspath(stopwords),
+            "skip_bad": skip_bad,
             "store_text": store_text,
             "positions": positions,
             "reorder": reorder,
@@ -142,6 +148,7 @@ class Index:
         id_root: str | os.PathLike[str] | None = None,
         format: str | None = None,
         encoding: str | None = None,
+        skip_bad: bool = False,
         threads: int = 0,
         memory: int = 0,
         progress: ProgressOption = None,
@@ -155,7 +162,7 @@ class Index:
         """
         if fields and (self.fields or self.stored_fields):
             raise ValueError("fields=: the index has a schema, which names all fields")
-        args = {"path": self.path, "analyzer": self.stats["analyzer"],
+        args = {"path": self.path, "analyzer": self.stats["analyzer"], "skip_bad": skip_bad,
                 "threads": threads, "memory": memory}  # fmt: skip
         if id_root is not None:
             args["id_root"] = os.fspath(id_root)
@@ -167,15 +174,39 @@ class Index:
         self.refresh()
         return a.result["added"], a.result["replaced"]
 
-    def delete(self, ids: str | Iterable[str]) -> int:
-        """Deletes the documents with these IDs, and returns how many were deleted."""
-        names = _ids(ids)
-        if not names:
+    def delete(self, ids: str | Iterable[str] | None = None, *, query: str | None = None) -> int:
+        """Deletes the documents with these IDs, or all that match a query.
+
+        query: as `collocate search` has it; of several words any may match, "*" matches all.
+        Returns how many were deleted.
+        """
+        names = [] if ids is None else _ids(ids)
+        if query is None and not names:
             return 0
+        if query is not None and (names or not query.strip()):
+            raise ValueError('query= has words, or is "*" for all documents, and excludes IDs')
         self._handle()
-        a = call("delete", {"path": self.path}, strings(names, "ids", "ends"))
+        args = {"path": self.path} if query is None else {"path": self.path, "q": query}
+        a = call("delete", args, strings(names, "ids", "ends"))
         self.refresh()
         return int(a.result["deleted"])
+
+    def merge(self) -> int:
+        """Merges segments where there are many of about the same size, and returns how many."""
+        a = call("merge", {"path": self.path})
+        self.refresh()
+        return int(a.result["merged"])
+
+    def compact(self, out: str | os.PathLike[str] | None = None) -> int:
+        """Makes one segment of the index, without deleted documents.
+
+        out: a folder for an index without segments; this index then stays as it is.
+        Returns how many segments were merged.
+        """
+        args = {"path": self.path} if out is None else {"path": self.path, "out": _folder(out)}
+        a = call("compact", args)
+        self.refresh()
+        return int(a.result["merged"])
 
     def refresh(self) -> None:
         """Opens the current state of the index, if other processes have changed it."""
@@ -586,6 +617,10 @@ def only_for_files(format: str | None, encoding: str | None) -> None:
     for name, value in (("format", format), ("encoding", encoding)):
         if value:
             raise ValueError(f"{name}={value!r} is for files, but the corpus is documents")
+
+
+def _folder(path: str | os.PathLike[str]) -> str:
+    return os.path.abspath(os.fsdecode(path))
 
 
 def _whole(value: Any, name: str) -> int:
