@@ -10,8 +10,8 @@ import (
 )
 
 // asked reads the parameters of a question about words, and what it is asked of: an index, the
-// files at paths, a matrix at path, or the documents that follow the call. read, unless it is nil, is the part of the
-// question that says how these are read. done frees what was opened.
+// files at paths, a matrix at path, or the documents that follow the call. read, unless it is nil,
+// is the part of the question that says how these are read. done frees what was opened.
 func (w *Worker) asked(c *pipe.Call, q *api.Question, question any, read *api.Reading) (
 	env *api.Env, done func(), err error) {
 	q.FillAt(api.Python, question)
