@@ -109,8 +109,8 @@
 // # Errors
 //
 // An error is a problem of RFC 9457, application/problem+json, whose fields code and parameter are
-// for programs and whose detail is for people; error is an older name of detail. It has one of these
-// statuses:
+// for programs and whose detail is for people; error is an older name of detail. It has one of
+// these statuses:
 //
 //	400  the request is invalid
 //	401  the token is missing or wrong

@@ -13,8 +13,8 @@ import (
 	"github.com/collocate/collocate/internal/freelist"
 )
 
-// packFrom is the size from which answers are compressed, in bytes. A shorter one fits in one packet
-// with its headers, so to compress it would cost time and save none.
+// packFrom is the size from which answers are compressed, in bytes. A shorter one fits in one
+// packet with its headers, so to compress it would cost time and save none.
 const packFrom = 1400
 
 // packer compresses answers.

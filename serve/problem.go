@@ -81,8 +81,8 @@ func is(targets ...error) func(error) bool {
 	}
 }
 
-// absent is the error of a thing that is not there: an index, a document, a word, a job or an answer
-// of a root.
+// absent is the error of a thing that is not there: an index, a document, a word, a job or an
+// answer of a root.
 type absent struct {
 	error
 	what string

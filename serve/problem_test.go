@@ -94,8 +94,8 @@ func TestProblemCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// A query of a batch that is wrong fails alone, in its place; the others are answered as they are by
-// themselves. That holds for errors that only the search finds, too, and for a root.
+// A query of a batch that is wrong fails alone, in its place; the others are answered as they are
+// by themselves. That holds for errors that only the search finds, too, and for a root.
 func TestWrongQueriesFailAlone(t *testing.T) {
 	c := newCluster(t, 2, 1, RootOptions{})
 	one := New(elife(t, true), Options{Threads: 2, MaxK: 50, Limits: Limits{Hold: -1, Queries: 2000}})

@@ -18,11 +18,11 @@ type Root struct {
 }
 
 // WithRoot returns the corpus with its Root set: to Options.Root, or else to the one that an index
-// remembers, known. If that has no folder, it is set to the deepest folder that holds all files. has
-// reports whether the index has a document with an ID; nil means that the index is empty. If it
+// remembers, known. If that has no folder, it is set to the deepest folder that holds all files.
+// has reports whether the index has a document with an ID; nil means that the index is empty. If it
 // remembers nothing, but has documents of these files by the names they have without a Root, as old
-// ones do, they keep these names, and Note says so. After the corpus was read, used returns the Root
-// to be remembered.
+// ones do, they keep these names, and Note says so. After the corpus was read, used returns the
+// Root to be remembered.
 //
 // A file that the index has in another form, as one document or as several, is an error: its text
 // would be there twice.

@@ -96,9 +96,9 @@ func TestMarksGiveTheDefinition(t *testing.T) {
 	}
 }
 
-// Bounds may be far above all scores: of a model of one's own without bounds, or of a rare word with
-// a weight of a billion, while the last answers do not have that word. Differences of their sums
-// must not lose the other words' scores.
+// Bounds may be far above all scores: of a model of one's own without bounds, or of a rare word
+// with a weight of a billion, while the last answers do not have that word. Differences of their
+// sums must not lose the other words' scores.
 func TestBoundsFarAboveScores(t *testing.T) {
 	alwaysMark(t)
 	rng := rand.New(rand.NewPCG(91, 94))
