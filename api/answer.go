@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/given"
@@ -81,6 +82,8 @@ type Details struct {
 	Plain bool
 	// Show names the stored fields to show.
 	Show []string
+	// ShowBytes is the most bytes that the shown fields may take; 0 means any number.
+	ShowBytes int
 	// Limit and From choose a range of the hits: Limit of them, without the first From. A Limit of
 	// 0 means Request.K, or 10 if that is 0, too.
 	Limit, From int
@@ -168,6 +171,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		if err != nil {
 			return nil, err
 		}
+		size := 0
 		for i, doc := range docs {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -175,6 +179,15 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 			values, err := s.Stored(doc)
 			if err != nil {
 				return nil, err
+			}
+			for _, f := range show {
+				for _, v := range values[f] {
+					size += len(v)
+				}
+			}
+			if d.ShowBytes > 0 && size > d.ShowBytes {
+				return nil, fmt.Errorf("%w: show: the fields of the first %d hits take more than %d bytes: "+
+					"ask for fewer hits (k) or fields (show)", search.ErrRequest, i+1, d.ShowBytes)
 			}
 			a.Hits[i].Fields, a.Hits[i].Lines = Stored(s.Index().Schema(), show, values)
 		}

@@ -41,6 +41,13 @@ func TestStoredFields(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	h := New(s, Options{})
+	most := maxShown
+	maxShown = 20
+	if w := call(h, "/v1/search?q=heist&show=title", ""); w.Code != 400 ||
+		!strings.Contains(w.Body.String(), "the fields of the first 2 hits take more than 20 bytes") {
+		t.Errorf("many bytes of fields: status %d %s, want 400", w.Code, w.Body)
+	}
+	maxShown = most
 	for _, c := range []struct {
 		path, body string
 		status     int

@@ -155,6 +155,9 @@ func (x *exchange) readArray(body []byte, most int) ([]searchParams, error) {
 	return many, nil
 }
 
+// maxShown is the most bytes of stored fields in the answer to a query; tests lower it.
+var maxShown = 64 << 20
+
 // check validates a query and fills in its request and details.
 func (x *exchange) check(a *searchParams) (err error) {
 	if err := x.checkWords(a.Query); err != nil {
@@ -168,6 +171,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 	if a.request, a.details, err = a.Request(&about); err != nil {
 		return err
 	}
+	a.details.ShowBytes = maxShown
 	if a.paged {
 		a.details.More = true
 		a.request.K++
