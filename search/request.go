@@ -132,12 +132,12 @@ type (
 	FacetCounts = ask.FacetCounts
 	// FacetValue has a Value, the number of Docs with it, and a Query that finds them.
 	FacetValue = ask.FacetValue
-	// Sort orders hits by the values of a Field, ascending or Descending; documents without a value
-	// come last.
+	// Sort orders hits by the values of a Field, ascending or Descending, and those that are equal by
+	// it by the fields of Then; documents without a value come last.
 	Sort = ask.Sort
 	// SortKey is the sort key of a hit. Its fields are Missing (the document has no value), Key (of
-	// numbers and dates; the smaller comes first) and Word (of keywords). The method
-	// Compare(a, b SortKey) int of Sort compares two of them.
+	// numbers and dates; the smaller comes first), Word (of keywords) and Then (of Sort.Then). The
+	// method Compare(a, b SortKey) int of Sort compares two of them.
 	SortKey = ask.SortKey
 	// Expand adds words from the best documents to a query. Its fields are Method ([RM3] or [Bo1]),
 	// Docs and Terms (how many of each), and Weight (of the original query, in RM3). Methods:
@@ -226,7 +226,7 @@ func MergeFacets(schema *fields.Schema, want []Facet,
 // ParseFacet parses FIELD[/STEP][:N], such as year/10:5: the 5 most frequent decades.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }
 
-// ParseSort parses FIELD, FIELD:asc or FIELD:desc.
+// ParseSort parses FIELD, FIELD:asc or FIELD:desc, or several of these with commas between them.
 func ParseSort(s string) (*Sort, error) { return ask.ParseSort(s) }
 
 // Auto chooses by the lists and k; the package comment describes the others. Tiles runs on GPUs

@@ -70,7 +70,7 @@
 //	fields    stored fields to show, separated by commas; in JSON a list
 //	facets    fields whose values to count over all matching documents: FIELD, FIELD:N or
 //	          FIELD/STEP, separated by commas; in JSON a list
-//	sort      FIELD or FIELD:desc: sort by a field instead of by score
+//	sort      FIELD or FIELD:desc, or several with commas: sort by fields instead of by score
 //	proximity sdm, or sdm:0.85,0.1,0.05: documents with the words of q side by side score higher
 //	expand    rm3 or bo1, or rm3:docs=10,terms=10,weight=0.5: add words of the best documents to q
 //

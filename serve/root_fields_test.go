@@ -78,6 +78,8 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 				"&facets=year:1000,price:5&k=3", "&sort=year&k=50", "&sort=year:desc&k=7&from=5", "&sort=tags&k=1000",
 				"&sort=tags:desc&k=30&fields=tags,year,title", "&sort=day:desc&facets=tags&count=1",
 				"&sort=price&k=20&offset=580", "&fields=day,price,tags&k=20",
+				"&sort=tags,year:desc&k=40", "&sort=tags:desc,day,price:desc&k=25&from=10&fields=tags,day,price",
+				"&sort=year,tags:desc&k=1000",
 			} {
 				c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
 			}

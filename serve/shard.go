@@ -153,7 +153,7 @@ func (q *shardAsk) room(mine *shardAbout) int64 {
 	default:
 		hit := int64(8 << 10)
 		if q.Ask.Sort != "" {
-			hit *= 2
+			hit *= int64(2 + strings.Count(q.Ask.Sort, ","))
 		}
 		room += int64(q.Ask.K) * hit
 		room += int64(len(q.Ask.Facet)) * max(16<<20, 256*int64(mine.Documents))
@@ -181,6 +181,8 @@ func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 		return fmt.Errorf("it answers with %d hits, want %d", len(a.Hits), most)
 	case q.Ask.Sort != "" && len(a.Keys) != len(a.Hits):
 		return fmt.Errorf("it answers with %d hits and %d sort keys", len(a.Hits), len(a.Keys))
+	case slices.ContainsFunc(a.Keys, func(k search.SortKey) bool { return len(k.Then) != strings.Count(q.Ask.Sort, ",") }):
+		return errors.New("it answers with sort keys of another number of fields")
 	case q.Ask.Count && (a.Total < int64(len(a.Hits)) || a.Total > int64(a.Documents)):
 		return fmt.Errorf("it has found %d of %d documents", a.Total, a.Documents)
 	case len(a.Facets) != len(q.Ask.Facet):

@@ -376,7 +376,8 @@ class Index:
         facet: fields whose values are counted over all matching documents, in `Hits.facets`, such
             as "lang", "lang:5" for the 5 most frequent, "year/10" or "published/month"; for one
             query.
-        sort: sort by a field instead of by score, "year" or "year:desc".
+        sort: sort by a field instead of by score, "year" or "year:desc", or by several,
+            "year:desc,author".
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         What of a query may not mean what was intended, or why it found nothing, is in `notes` of

@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,13 +60,20 @@ type FacetValue struct {
 type Sort struct {
 	Field      string // name of the field in the schema of the index
 	Descending bool   // the largest values first
+	// Then are further fields, for documents that are equal by the ones before. They have no Then.
+	Then []Sort
 }
+
+// maxSort is the largest number of fields that hits are sorted by.
+const maxSort = 8
 
 // SortKey is the sort key of a hit, for merging the hits of several indexes.
 type SortKey struct {
 	Missing bool   `json:"missing,omitempty"` // there is no value
 	Key     uint64 `json:"key,omitempty"`     // for numbers and dates; smaller keys come first
 	Word    string `json:"word,omitempty"`    // for keywords; they are compared as bytes
+	// Then are the keys for Sort.Then.
+	Then []SortKey `json:"then,omitempty"`
 }
 
 // Compare compares the keys of two hits of the same Sort. Hits with equal keys are ordered by
@@ -81,14 +89,30 @@ func (s *Sort) Compare(a, b SortKey) int {
 	if s.Descending {
 		word = -word
 	}
-	return cmp.Or(cmp.Compare(a.Key, b.Key), word)
+	by := cmp.Or(cmp.Compare(a.Key, b.Key), word)
+	for i := 0; by == 0 && i < min(len(s.Then), len(a.Then), len(b.Then)); i++ {
+		by = s.Then[i].Compare(a.Then[i], b.Then[i])
+	}
+	return by
 }
 
-// ParseSort parses FIELD, FIELD:asc or FIELD:desc.
+// ParseSort parses FIELD, FIELD:asc or FIELD:desc, or several of these with commas between them.
 func ParseSort(s string) (*Sort, error) {
-	name, order, _ := strings.Cut(s, ":")
-	if name == "" || order != "" && order != "asc" && order != "desc" {
-		return nil, Refuse("sort %q: want FIELD, FIELD:asc or FIELD:desc", s)
+	var all []Sort
+	for part := range strings.SplitSeq(s, ",") {
+		name, order, _ := strings.Cut(part, ":")
+		name = strings.TrimSpace(name)
+		switch same := func(o Sort) bool { return o.Field == name }; {
+		case name == "" || order != "" && order != "asc" && order != "desc":
+			return nil, Refuse("sort %q: want FIELD, FIELD:asc or FIELD:desc, or several with commas", s)
+		case slices.ContainsFunc(all, same):
+			return nil, Refuse("sort %q: the field %q comes twice", s, name)
+		case len(all) == maxSort:
+			return nil, Refuse("sort %q: want at most %d fields", s, maxSort)
+		}
+		all = append(all, Sort{Field: name, Descending: order == "desc"})
 	}
-	return &Sort{Field: name, Descending: order == "desc"}, nil
+	first := all[0]
+	first.Then = all[1:]
+	return &first, nil
 }

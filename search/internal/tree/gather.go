@@ -16,7 +16,8 @@ import (
 type gathering struct {
 	total   int64
 	tallies []*tally
-	order   *ordering // nil: by score
+	order   *ordering  // by one field; nil if not
+	orders  *orderings // by several; nil if not
 }
 
 // CheckFields returns an error if a request uses invalid fields for facets or sorting.
@@ -46,6 +47,18 @@ func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, err
 			return nil, err
 		}
 		g.order = &ordering{field: f, descending: r.Sort.Descending, k: k}
+		if len(r.Sort.Then) > 0 {
+			g.orders, g.order = &orderings{levels: []*ordering{g.order}, k: k}, nil
+		}
+		for _, then := range r.Sort.Then {
+			if len(then.Then) > 0 {
+				return nil, ask.Refuse("sort %q: want the further fields in one list", then.Field)
+			}
+			if f, err = fieldOf(schema, then.Field, "sort"); err != nil {
+				return nil, err
+			}
+			g.orders.levels = append(g.orders.levels, &ordering{field: f, descending: then.Descending})
+		}
 	}
 	return g, nil
 }
@@ -88,6 +101,16 @@ func (g *gathering) add(s *steps, from *index.Reader, answers *docset.Set, base 
 		if err != nil {
 			return err
 		}
+	}
+	if g.orders != nil {
+		list := make([]*columns.Column, len(g.orders.levels))
+		for i, l := range g.orders.levels {
+			var err error
+			if list[i], err = columnOf(from, l.field.Name); err != nil {
+				return err
+			}
+		}
+		return g.orders.add(s, list, answers, base)
 	}
 	if g.order == nil {
 		return nil
@@ -159,10 +182,10 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 		if _, _, plain := p.roots[0].onlyWords(p.parts[0].e); !plain {
 			live = answers // else the engines find the best faster without the sets
 		}
-		if g.order == nil {
+		if g.order == nil && g.orders == nil {
 			found, err = p.rank(live, k, r)
 		} else {
-			docs, keys := g.order.hits()
+			docs, keys := g.ordered()
 			found.Keys = keys[min(r.From, len(keys)):]
 			found.Hits, found.Stats, err = p.scored(docs, r)
 		}
@@ -176,6 +199,14 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
 	found.Facets, err = g.facets()
 	return found, err
+}
+
+// ordered returns the first documents by one field or several, with their keys.
+func (g *gathering) ordered() ([]uint32, []ask.SortKey) {
+	if g.orders != nil {
+		return g.orders.hits()
+	}
+	return g.order.hits()
 }
 
 // scored computes the scores of documents that are ordered by a field.

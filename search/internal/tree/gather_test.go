@@ -148,7 +148,7 @@ func facetOf(docs []record, f ask.Facet) ask.FacetCounts {
 
 // inOrder is the oracle of sorting.
 func inOrder(docs []record, s *ask.Sort) (ids []string) {
-	compare := func(a, b record) int {
+	one := func(a, b record, s ask.Sort) int {
 		var has [2]bool
 		by := 0
 		switch s.Field {
@@ -179,6 +179,13 @@ func inOrder(docs []record, s *ask.Sort) (ids []string) {
 		}
 		return by
 	}
+	compare := func(a, b record) int {
+		by := one(a, b, *s)
+		for _, then := range s.Then {
+			by = cmp.Or(by, one(a, b, then))
+		}
+		return by
+	}
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, compare) // which keeps the order of the documents
 	for i := range docs {
@@ -192,7 +199,12 @@ var (
 		{Field: "size", Step: "5", N: 3},
 		{Field: "seen"}, {Field: "seen", Step: "month"}, {Field: "seen", Step: "day", N: 5}}
 	testOrders = []*ask.Sort{nil, {Field: "tags"}, {Field: "tags", Descending: true}, {Field: "size"},
-		{Field: "size", Descending: true}, {Field: "seen"}, {Field: "seen", Descending: true}}
+		{Field: "size", Descending: true}, {Field: "seen"}, {Field: "seen", Descending: true},
+		{Field: "tags", Then: []ask.Sort{{Field: "size", Descending: true}}},
+		{Field: "tags", Descending: true, Then: []ask.Sort{{Field: "seen"}, {Field: "size"}}},
+		{Field: "size", Then: []ask.Sort{{Field: "tags", Descending: true}}},
+		{Field: "size", Descending: true, Then: []ask.Sort{{Field: "tags"}, {Field: "seen", Descending: true}}},
+		{Field: "seen", Then: []ask.Sort{{Field: "tags"}}}}
 )
 
 // Facets and orders are those of the oracles, for words, trees, filters and deleted documents.
@@ -311,7 +323,7 @@ func TestGatherSegments(t *testing.T) {
 			}
 		}
 		var got []string
-		list, keys := g.order.hits()
+		list, keys := g.ordered()
 		for i, doc := range list {
 			got = append(got, docs[doc].ID)
 			if i > 0 && order.Compare(keys[i-1], keys[i]) > 0 {
