@@ -225,23 +225,23 @@ type Company struct {
 
 // Neighbour is a word that is associated with another.
 type Neighbour struct {
-	ID     int                `json:"id"`               // its number in the matrix
-	Word   string             `json:"word"`             // the word
-	Count  uint64             `json:"count"`            // how often it occurs in the matrix's corpus
-	Value  float64            `json:"value"`            // how often the two co-occur, or the cell of a weighted matrix
-	Score  float64            `json:"score"`            // by the first measure
-	Scores map[string]float64 `json:"scores,omitempty"` // by all measures, if there are several
-	P      *float64           `json:"p,omitempty"`      // p-value of the log-likelihood ratio
-	Q      *float64           `json:"q,omitempty"`      // false discovery rate
-	Bonf   *float64           `json:"bonferroni,omitempty"`
-	Docs   *int               `json:"docs,omitempty"`    // documents, or parts, that have both
-	DPnorm *float64           `json:"dp_norm,omitempty"` // how evenly these are distributed; 0 is even
+	ID     int                `json:"id"`                   // its number in the matrix
+	Word   string             `json:"word"`                 // the word
+	Count  uint64             `json:"count"`                // how often it occurs in the matrix's corpus
+	Value  float64            `json:"value"`                // how often the two co-occur, or the cell of a weighted matrix
+	Score  float64            `json:"score"`                // by the first measure
+	Scores map[string]float64 `json:"scores,omitempty"`     // by all measures, if there are several
+	P      *float64           `json:"p,omitempty"`          // p-value of the log-likelihood ratio
+	Q      *float64           `json:"q,omitempty"`          // false discovery rate
+	Bonf   *float64           `json:"bonferroni,omitempty"` // p-value after Bonferroni's correction
+	Docs   *int               `json:"docs,omitempty"`       // documents, or parts, that have both
+	DPnorm *float64           `json:"dp_norm,omitempty"`    // how evenly these are distributed; 0 is even
 }
 
 // Link joins two neighbours, by their places in the list.
 type Link struct {
-	From  int     `json:"from"`
-	To    int     `json:"to"`
+	From  int     `json:"from"`  // place of one of them, counted from 0
+	To    int     `json:"to"`    // place of the other
 	Score float64 `json:"score"` // by the first measure
 }
 

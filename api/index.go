@@ -179,6 +179,9 @@ func (c *Changed) Change(ctx context.Context, dir string, o segments.Options, me
 // no document has. It notes how the query was understood.
 func (q *Delete) Do(ctx context.Context, dir string, ids []string, o segments.Options,
 	note func(string)) (c Changed, unknown []string, err error) {
+	if err := given.Context(ctx); err != nil {
+		return c, nil, err
+	}
 	switch {
 	case q.Query != "" && len(ids) > 0:
 		return c, nil, wrongf("q", "give it or IDs, not both")
@@ -236,11 +239,17 @@ func deleteMatching(ctx context.Context, w *segments.Writer, dir, words string, 
 
 // Do merges segments of the index in a folder.
 func (q *Merge) Do(ctx context.Context, dir string, o segments.Options) (c Changed, err error) {
+	if err := given.Context(ctx); err != nil {
+		return c, err
+	}
 	return mergeWith(ctx, dir, o, (*segments.Writer).Merge)
 }
 
 // Do makes one segment of the index in a folder, or an index without segments in another.
 func (q *Compact) Do(ctx context.Context, dir string, o segments.Options) (c Changed, err error) {
+	if err := given.Context(ctx); err != nil {
+		return c, err
+	}
 	if q.Out != "" {
 		err = q.copyTo(ctx, dir, o.Memory, &c)
 		return c, err
@@ -303,7 +312,8 @@ type Document struct {
 	Text   *string `json:"text,omitempty"` // nil unless the index stores it
 	// Fields are the stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
-	// SameID is the number of documents with this ID, of which this is the first; 0 for a single one.
+	// SameID is the number of documents with this ID, of which this is the first; 0 for a single
+	// one.
 	SameID int `json:"same_id,omitempty"`
 	// Lines are the same fields as text, in the requested order.
 	Lines []FieldLine `json:"-"`

@@ -67,7 +67,7 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 		return err
 	}
 	if c == nil {
-		return errors.New("build index: the corpus is nil: want a text.Corpus")
+		return errors.New("build index: the corpus is nil")
 	}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)

@@ -521,14 +521,15 @@ func (l *layout) oneRole(names []string, feature bool) error {
 	roles := []struct {
 		at   int
 		name string
-	}{{l.x, "X"}, {l.y, "Y"}, {l.geometry, "Geometry"}, {l.feature, "Feature"}, {l.time, "Time"}}
+	}{{l.x, "points.ReadOptions.X"}, {l.y, "points.ReadOptions.Y"}, {l.geometry, "points.ReadOptions.Geometry"},
+		{l.feature, "points.ReadOptions.Feature"}, {l.time, "points.ReadOptions.Time"}}
+	const kind = 3 // of the feature
 	for i, a := range roles {
-		for _, b := range roles[:i] {
-			if a.at < 0 || a.at != b.at || b.name == "Feature" || a.name == "Feature" && !feature {
+		for j, b := range roles[:i] {
+			if a.at < 0 || a.at != b.at || j == kind || i == kind && !feature {
 				continue
 			}
-			return fmt.Errorf("column %q for both points.ReadOptions.%s and points.ReadOptions.%s: want a column for each",
-				names[a.at], b.name, a.name)
+			return fmt.Errorf("column %q for both %s and %s: want a column for each", names[a.at], b.name, a.name)
 		}
 	}
 	return nil

@@ -132,8 +132,8 @@ type (
 	FacetCounts = ask.FacetCounts
 	// FacetValue has a Value, the number of Docs with it, and a Query that finds them.
 	FacetValue = ask.FacetValue
-	// Sort orders hits by the values of a Field, ascending or Descending, and those that are equal by
-	// it by the fields of Then; documents without a value come last.
+	// Sort orders hits by the values of a Field, ascending or Descending, and those that are equal
+	// by it by the fields of Then; documents without a value come last.
 	Sort = ask.Sort
 	// SortKey is the sort key of a hit. Its fields are Missing (the document has no value), Key (of
 	// numbers and dates; the smaller comes first), Word (of keywords) and Then (of Sort.Then). The
@@ -273,6 +273,7 @@ type (
 	//		Threads int  // of a block: 32, 64 or 128; 0 means 32
 	//		Slice   int  // postings per list in shared memory: 32 to 128; 0 chooses
 	//		Insert  bool // build heaps by insertion, not by sorting the first k answers
+	//		Pairs   bool // merge two lists of answers at a time, not up to 64
 	//		Start   bool // mode And by an initial threshold, not by intersection
 	//	}
 	Blocks = ask.Blocks
@@ -364,27 +365,15 @@ type (
 	// String: the name with the parameters. The interface has an unexported method, so there are no
 	// others.
 	Model = model.Model
-	// Own is a model of one's own program, for Request.Model as a pointer. CPU cores compute it; a
-	// GPU hands such requests to them.
-	//
-	//	type Own struct {
-	//		Name string // what String returns
-	//		// Word returns the function that scores a word in a document of some length in which it
-	//		// occurs tf times. Goroutines share it. Below 0 and NaN count as 0.
-	//		Word func(WordStats) func(tf, length uint32) float64
-	//		// Monotonic promises that scores never decrease with tf and never increase with length.
-	//		// Then documents that cannot be among the best are skipped.
-	//		Monotonic bool
-	//	}
+	// Own is a model of one's own program, for Request.Model as a pointer. Its fields are Name,
+	// what String returns; Word, a function that returns for the [WordStats] of a query word the
+	// function that scores it by frequency and length; and Monotonic, which promises that such a
+	// score never decreases with the frequency and never increases with the length, so that
+	// documents that cannot be among the best are skipped. CPU cores compute it; a GPU leaves such
+	// requests to them.
 	Own = model.Own
-	// WordStats are the numbers of a word and its collection that a model of one's own can use.
-	//
-	//	type WordStats struct {
-	//		Word        string
-	//		Documents   uint64 // that have the word
-	//		Occurrences uint64 // of the word in all documents
-	//		All, Tokens uint64 // number of documents and words of the collection
-	//	}
+	// WordStats are the numbers that an Own can use: Word, its Documents and Occurrences, and All
+	// documents and Tokens of the collection.
 	WordStats = model.WordStats
 	// BM25 is the default model; package bm25 has the formula.
 	//

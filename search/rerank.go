@@ -23,9 +23,6 @@ func (s *Searcher) Rerank(ctx context.Context, r Request, hits []Hit,
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	if score == nil {
-		return nil, ask.Refuse("rerank: no function for the scores")
-	}
 	docs := make([]uint32, len(hits))
 	for i, h := range hits {
 		docs[i] = h.Doc
@@ -33,6 +30,9 @@ func (s *Searcher) Rerank(ctx context.Context, r Request, hits []Hit,
 	features, err := s.Explanations(ctx, r, docs)
 	if err != nil {
 		return nil, err
+	}
+	if score == nil {
+		return nil, ask.Refuse("rerank: no function for the scores")
 	}
 	out := slices.Clone(hits)
 	for i := range out {

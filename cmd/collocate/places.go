@@ -122,7 +122,9 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 			return usagef("--%s needs %s", n.flag, n.with)
 		}
 	}
-	return asFlags(api.MineQuestion, p.ask.Check())
+	ask := p.ask
+	ask.Rules = ask.Rules || p.rulesCSV != ""
+	return asFlags(api.MineQuestion, ask.Check())
 }
 
 // mapped reports whether a flag asks for a map.

@@ -160,6 +160,8 @@ var All = map[string]string{
 	"weigh.InvertOptions.Engine":           "engine",
 	"weigh.Options.Engine":                 "engine",
 	"weigh.Options.Memory":                 "memory",
+	"words.KeyOptions.Memory":              "memory",
+	"words.KeyOptions.MinCount":            "min-count",
 	"words.ListOptions.Memory":             "memory",
 	"words.NgramOptions.Memory":            "memory",
 	"words.NgramOptions.MinCount":          "min-count",

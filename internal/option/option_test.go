@@ -41,8 +41,9 @@ func TestNames(t *testing.T) {
 // Messages of the library name what exists and is in All, and no flags or verbs of the command.
 func TestMessagesNameOptions(t *testing.T) {
 	notLibrary := []string{"cmd", "bench", "internal/mutants", "internal/option"}
-	scripts := []string{ // write programs that call the command or another one
-		"cluster/slurm.go", "cluster/spark.go", "internal/gpu/kernelsrc/kernelsrc.go"}
+	scripts := []string{ // call the command or another one, or say how
+		"cluster/slurm.go", "cluster/spark.go", "internal/gpu/kernelsrc/kernelsrc.go",
+		"internal/textfile/textfile.go"}
 	flag := regexp.MustCompile("(^|[ ('\"`])--[a-z%]|\\bcollocate [a-z]")
 	exported := map[string]bool{}
 	packages := map[string]bool{}

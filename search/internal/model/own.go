@@ -37,7 +37,7 @@ func (m *Own) String() string { return m.Name }
 
 func (m *Own) weigher(c *Collection) (Weigher, error) {
 	if m.Word == nil {
-		return nil, errors.New("search.Own: Word is nil: want a function")
+		return nil, errors.New("own model: Word is nil: want a function")
 	}
 	return &ownWeigher{m, c}, nil
 }

@@ -37,7 +37,8 @@ func (o *orderings) add(s *steps, list []*columns.Column, answers *docset.Set, b
 			return err
 		}
 	}
-	// The first k, in order, and up to k that came later. When there are 2k, the last k are dropped.
+	// The first k, in order, and up to k that came later. When there are 2k, the last k are
+	// dropped.
 	var room []placedBy
 	full := false // the first k of room are in order, and no other before the last of them was dropped
 	keep := func() {
