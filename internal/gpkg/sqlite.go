@@ -108,6 +108,9 @@ func (d *database) table(name, sql string, rows iter.Seq[[]any]) {
 			leaf.add(cell)
 		}
 		number++
+		if d.err != nil { // the disk may be full: more rows would be encoded for nothing
+			break
+		}
 	}
 	level = append(level, child{d.emit(leaf.bytes()), number})
 	for len(level) > 1 {

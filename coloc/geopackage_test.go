@@ -1,0 +1,90 @@
+package coloc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/points"
+)
+
+// The layers have each participating point with its patterns, one instance or more of each pattern,
+// and each pattern. A point in no instance is left out.
+func TestGeoPackageLayers(t *testing.T) {
+	pts := &Points{X: []float64{0, 1, 2, 900}, Y: []float64{5, 5, 5, 900}, Feature: []int32{0, 1, 2, 0},
+		Features: []string{"fern", "moss", "oak"}}
+	s := mustSurvey(t, pts, Options{Distance: 1, MinPrevalence: 0.5})
+	res, err := s.Mine(t.Context())
+	if err != nil || len(res.Patterns) != 2 {
+		t.Fatalf("patterns %v, %v; want two pairs", res, err)
+	}
+	path := filepath.Join(t.TempDir(), "out.gpkg")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	in, err := points.ReadFile(path, points.ReadOptions{Layer: "points", Feature: "feature"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Len() != 3 || in.X[0] != 0 || in.X[1] != 1 || in.X[2] != 2 {
+		t.Errorf("points at %v; want the three that have neighbours", in.X)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range []string{"fern, moss", "moss, oak"} {
+		if n := bytes.Count(data, []byte(pair)); n != 2 {
+			t.Errorf("%s is there %d times; want an instance and the pattern", pair, n)
+		}
+	}
+	if both := []byte("moss\x021,2"); !bytes.Contains(data, both) { // the point in row 2
+		t.Errorf("the file has no %q, the point of both patterns", both)
+	}
+}
+
+// fullDisk takes a number of bytes, and no more.
+type fullDisk struct{ room, used int }
+
+var errNoSpace = errors.New("no space left")
+
+func (f *fullDisk) Write(p []byte) (int, error) {
+	if f.used += len(p); f.used > f.room {
+		return 0, errNoSpace
+	}
+	return len(p), nil
+}
+
+func (f *fullDisk) WriteAt(p []byte, _ int64) (int, error) { return f.Write(p) }
+
+// A disk that is full is an error in whichever layer it happens. Names are long, so that each of
+// the three layers fills the buffer before its last row.
+func TestGeoPackageOnAFullDisk(t *testing.T) {
+	pts := &Points{}
+	for i := range 4 {
+		pts.Features = append(pts.Features, strings.Repeat(string(rune('a'+i)), 400_000))
+		pts.X, pts.Y = append(pts.X, float64(i)), append(pts.Y, 0)
+		pts.Feature = append(pts.Feature, int32(i))
+	}
+	s := mustSurvey(t, pts, Options{Distance: 10, MinPrevalence: 0.5, All: true})
+	res, err := s.Mine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := &fullDisk{room: 1 << 40}
+	if err := s.WriteGeoPackage(t.Context(), all, res.Patterns); err != nil || len(res.Patterns) < 6 {
+		t.Fatalf("%d patterns, %v; want each pair", len(res.Patterns), err)
+	}
+	for room := 0; room < all.used; room += 1 << 20 {
+		if err := s.WriteGeoPackage(t.Context(), &fullDisk{room: room}, res.Patterns); err != errNoSpace {
+			t.Errorf("room for %d of %d bytes: %v, want %v", room, all.used, err, errNoSpace)
+		}
+	}
+}
