@@ -89,9 +89,8 @@ func (r refusal) Unwrap() []error { return []error{r.error, index.ErrShard} }
 
 // best keeps the k best hits: the highest scores, or the first by a field; ties go to the lower
 // document number, as in one index. It returns the score of the k-th, or 0 if there are fewer.
+// It is called while no shard is asked, so that nothing is added meanwhile.
 func (p *partial) best(k int) (least float32) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	slices.SortFunc(p.hits, func(a, b placedHit) int {
 		if p.sort != nil {
 			return cmp.Or(p.sort.Compare(a.key, b.key), cmp.Compare(a.Doc, b.Doc))
