@@ -66,14 +66,6 @@ func (p *params) text(name string) string {
 	return value
 }
 
-// textOr returns the value of a name, or unless if it is missing.
-func (p *params) textOr(name, unless string) string {
-	if value, said := p.get(name); said {
-		return value
-	}
-	return unless
-}
-
 func (p *params) whole(name string, unless, low, high int) int {
 	value, said := p.get(name)
 	if !said {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -287,6 +286,3 @@ func challengeOf(path string) string {
 	}
 	return "Bearer"
 }
-
-// indexPath returns the path of an index, for links.
-func indexPath(name string) string { return "/v1/indexes/" + url.PathEscape(name) }

@@ -45,13 +45,15 @@ func KeywordsOf(ctx context.Context, corpus, reference *text.Corpus,
 	if o.Memory <= 0 {
 		o.Memory = 2_000_000_000
 	}
-	a, n1, err := o.count(ctx, corpus)
+	a := &extsort.Sorter{Room: o.Memory / 8, Dir: o.TempDir}
 	defer a.Close()
+	n1, err := o.count(ctx, corpus, a)
 	if err != nil {
 		return nil, stats, err
 	}
-	b, n2, err := o.count(ctx, reference)
+	b := &extsort.Sorter{Room: o.Memory / 8, Dir: o.TempDir}
 	defer b.Close()
+	n2, err := o.count(ctx, reference, b)
 	if err != nil {
 		return nil, stats, fmt.Errorf("the reference corpus: %w", err)
 	}
@@ -65,8 +67,7 @@ func KeywordsOf(ctx context.Context, corpus, reference *text.Corpus,
 
 // count counts the words of a corpus. A record is the word as appendKey writes it, and its count.
 func (o *CorpusKeyOptions) count(ctx context.Context,
-	corpus *text.Corpus) (counts *extsort.Sorter, total uint64, err error) {
-	counts = &extsort.Sorter{Room: o.Memory / 8, Dir: o.TempDir}
+	corpus *text.Corpus, counts *extsort.Sorter) (total uint64, err error) {
 	var record []byte
 	add := func(word []byte, n uint64) error {
 		record = binary.BigEndian.AppendUint64(appendKey(record[:0], word), n)
@@ -86,32 +87,32 @@ func (o *CorpusKeyOptions) count(ctx context.Context,
 		if o.Documents {
 			total = stats.Documents
 		}
-		return counts, total, err
+		return total, err
 	case o.Documents:
 		list, err := List(ctx, corpus,
 			ListOptions{Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory})
 		if err != nil {
-			return counts, 0, err
+			return 0, err
 		}
 		for _, w := range list.Words {
 			if err := add([]byte(w.Word), uint64(w.Range)); err != nil {
-				return counts, 0, err
+				return 0, err
 			}
 		}
-		return counts, uint64(list.Documents), nil
+		return uint64(list.Documents), nil
 	}
 	v, stats, err := cooccur.CountWords(ctx, corpus,
 		cooccur.VocabularyOptions{Analyzer: o.Analyzer, KeepUnk: true, Engine: o.Engine,
 			Device: o.Device, Threads: o.Threads, Memory: o.Memory})
 	if err != nil {
-		return counts, 0, err
+		return 0, err
 	}
 	for id := range v.Len() {
 		if err := add(v.Word(id), v.Count(id)); err != nil {
-			return counts, 0, err
+			return 0, err
 		}
 	}
-	return counts, uint64(stats.Words), nil
+	return uint64(stats.Words), nil
 }
 
 // join yields the words of two sorted lists with both counts.

@@ -66,16 +66,6 @@ func wanted(kind string) string {
 	return "a number"
 }
 
-// notNegative refuses a negative number for any of these flags.
-func notNegative(flags *pflag.FlagSet, names ...string) error {
-	for _, name := range names {
-		if n, err := flags.GetInt(name); err != nil || n < 0 {
-			return usagef("--%s %s: want 0 or more", name, flags.Lookup(name).Value)
-		}
-	}
-	return nil
-}
-
 // wanting adds the expected kind of file to an error about a file of another kind.
 func wanting(err error, what string) error {
 	if _, ok := errors.AsType[*sections.KindError](err); ok {
