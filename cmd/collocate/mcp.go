@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/mcptools"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/mcptools"
 	"github.com/collocate/collocate/search"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/collocate/collocate/internal/worker"
+	"github.com/collocate/collocate/cmd/internal/worker"
 )
 
 // newWorkerCmd makes the hidden verb worker: the process that the Python package starts and calls.

@@ -1,6 +1,6 @@
 """Messages to and from the worker: a header in JSON, and arrays as they lie in memory.
 
-The format is described in internal/pipe/message.go. Numbers are little endian, as on all machines
+The format is described in cmd/internal/pipe/message.go. Numbers are little endian, as on all machines
 that the program runs on.
 """
 

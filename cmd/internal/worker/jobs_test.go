@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 )
 
 // follow sends a call with its documents, as often as the call reads them, and returns the answer.

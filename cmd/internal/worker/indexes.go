@@ -3,8 +3,8 @@ package worker
 import (
 	"context"
 
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
 )
 

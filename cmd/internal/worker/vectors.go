@@ -5,8 +5,8 @@ import (
 	"context"
 	"runtime"
 
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/vectors"
 )
 

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/docset"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 )

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 )
 
 // client calls a worker over a connection in memory.

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/text"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/pipe"
 )
 
 // build writes the index of a corpus to a folder.

@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/text"
 )
 

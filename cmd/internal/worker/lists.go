@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/words"
 )
 

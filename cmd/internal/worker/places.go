@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/internal/option"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/points"
 )
 

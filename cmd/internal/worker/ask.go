@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/pipe"
 )
 
 // asked reads the parameters of a question about words, and what it is asked of: an index, the

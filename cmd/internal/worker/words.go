@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/weigh"
 )
 

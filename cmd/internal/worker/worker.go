@@ -14,10 +14,10 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/mmap"
-	"github.com/collocate/collocate/internal/pipe"
 	"github.com/collocate/collocate/search"
 )
 

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/internal/pipe"
+	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/words"
 )
 
