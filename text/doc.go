@@ -35,7 +35,8 @@
 //
 // A Parquet table, recognised by content, is read as if each row were an object of jsonl. Its
 // columns may hold strings, numbers, booleans, dates and times, lists of these, and structs of
-// these for points.
+// these for points. A program that reads tables imports package text/parquet, and one that reads
+// other encodings than UTF-8 package text/encodings; package formats imports both.
 //
 // For example, the file news.txt with
 //

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
-
 	"github.com/collocate/collocate/internal/choice"
 )
 
@@ -57,13 +53,12 @@ func ParseEncoding(name string) (Encoding, error) {
 	if e, err := encodingNames.Parse(name); err == nil {
 		return e, nil
 	}
-	coding, err := htmlindex.Get(name)
+	if convert == nil {
+		return 0, noEncodings(name)
+	}
+	canonical, _, err := convert(name)
 	if err != nil {
 		return 0, fmt.Errorf("unknown encoding %q: want bytes, utf-8, latin1, windows-1252, utf-16, or another name of the WHATWG standard", name)
-	}
-	canonical, err := htmlindex.Name(coding)
-	if err != nil {
-		return 0, fmt.Errorf("encoding %q: %w", name, err)
 	}
 	return encodingNames.Parse(canonical)
 }
@@ -81,15 +76,19 @@ func (e Encoding) Reader(r io.Reader) (io.Reader, error) {
 
 // reader converts r to UTF-8.
 func (e Encoding) reader(r io.Reader) (io.Reader, error) {
-	if e == byMark {
-		decoder := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-		return transform.NewReader(r, decoder.NewDecoder()), nil
+	if convert == nil {
+		return nil, noEncodings(e.String())
 	}
-	coding, err := htmlindex.Get(e.String())
+	_, toUTF8, err := convert(e.String())
 	if err != nil {
 		return nil, fmt.Errorf("encoding %q: %w", e, err)
 	}
-	return transform.NewReader(r, coding.NewDecoder()), nil
+	return toUTF8(r), nil
+}
+
+func noEncodings(name string) error {
+	return fmt.Errorf("encoding %q: bytes and utf-8 are known; for others import "+
+		"github.com/collocate/collocate/text/encodings", name)
 }
 
 // checkUTF8 returns an error with the position of the first byte that is not UTF-8.

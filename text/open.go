@@ -84,7 +84,7 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	s.raw = &countReader{r: r, tell: tell}
 	s.stream = bufio.NewReaderSize(s.raw, 1<<16)
 	if head, _ := s.stream.Peek(len(parquetMagic)); string(head) == parquetMagic {
-		if err := s.openParquet(tell); err != nil {
+		if err := s.openTable(tell); err != nil {
 			s.release()
 			return nil, fmt.Errorf("%s: %w", in.path, err)
 		}
@@ -111,19 +111,22 @@ func open(ctx context.Context, in input, o *Options, stdin io.Reader, tell func(
 	return s, nil
 }
 
-// openParquet makes JSON lines of a table.
-func (s *source) openParquet(tell func(n int64)) error {
+// openTable makes JSON lines of a Parquet table.
+func (s *source) openTable(tell func(n int64)) error {
 	if s.file == nil || !s.regular {
 		return errors.New("a Parquet table cannot be read from a pipe, as its directory is at its end: name a file")
 	}
 	if f := s.options.Format; f != Auto && f != JSONL {
 		return fmt.Errorf("a Parquet table, not %v: leave out text.Options.Format", f)
 	}
+	if openParquet == nil {
+		return errors.New("a Parquet table: to read such files, import github.com/collocate/collocate/text/parquet")
+	}
 	p, err := openParquet(s.file, s.size, tell)
 	if err != nil {
 		return err
 	}
-	s.close = append(s.close, p.close)
+	s.close = append(s.close, func() { p.Close() })
 	s.stream, s.codec, s.converted = bufio.NewReaderSize(p, 1<<16), "parquet", true
 	return nil
 }

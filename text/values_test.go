@@ -293,7 +293,7 @@ func FuzzParquet(f *testing.F) {
 		if err != nil {
 			return
 		}
-		defer p.close()
+		defer p.Close()
 		io.Copy(io.Discard, io.LimitReader(p, 1<<20))
 	})
 }

@@ -2,33 +2,42 @@ package weigh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
-
-	"github.com/parquet-go/parquet-go"
 )
 
-// parquetRow is a line of a Parquet file: one weight. Words and documents are
-// dictionary-encoded, so their repetition costs little.
-type parquetRow struct {
-	Term     string  `parquet:"term,dict"`
-	Document string  `parquet:"document,dict"`
-	TF       int32   `parquet:"tf"`
-	Weight   float32 `parquet:"weight"`
+// ParquetRow is a row of a Parquet file: one weight. Words and documents are dictionary-encoded, so
+// their repetition costs little.
+type ParquetRow struct {
+	Term     string  `parquet:"term,dict"`     // a word
+	Document string  `parquet:"document,dict"` // ID of a document that contains it
+	TF       int32   `parquet:"tf"`            // occurrences in the document
+	Weight   float32 `parquet:"weight"`        // by the scheme that was chosen
 }
 
-// rowsPerGroup bounds the memory of the Parquet writer, which holds a row group.
-const rowsPerGroup = 1 << 18
+// ParquetWriter writes the rows of one file.
+type ParquetWriter interface {
+	Write(rows []ParquetRow) (int, error)
+	Close() error
+}
 
-// writeParquet writes a table with the columns of parquetRow, sorted by term,
+// newParquet makes a writer, if package weigh/parquet was imported.
+var newParquet func(to io.Writer) ParquetWriter
+
+// RegisterParquet is called by package weigh/parquet.
+func RegisterParquet(writer func(to io.Writer) ParquetWriter) { newParquet = writer }
+
+// writeParquet writes a table with the columns of ParquetRow, sorted by term,
 // then by the document's place in the corpus, compressed with Snappy.
 func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error) {
-	out := parquet.NewGenericWriter[parquetRow](to,
-		parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(rowsPerGroup),
-		parquet.CreatedBy("collocate", "", ""))
+	if newParquet == nil {
+		return Counts{}, errors.New("to write Parquet, import github.com/collocate/collocate/weigh/parquet")
+	}
+	out := newParquet(to)
 	ids := idCursor{v: w.docs}
-	var rows []parquetRow
+	var rows []ParquetRow
 	var word string
 	counts, err := w.each(ctx, func(t Weighted, begins bool) error {
 		if begins {
@@ -38,7 +47,7 @@ func (w *Weights) writeParquet(ctx context.Context, to io.Writer) (Counts, error
 			}
 		}
 		for i, d := range t.Docs {
-			rows = append(rows, parquetRow{word, string(ids.at(int(d))), int32(t.TFs[i]), t.Weights[i]})
+			rows = append(rows, ParquetRow{word, string(ids.at(int(d))), int32(t.TFs[i]), t.Weights[i]})
 			if len(rows) < pieceLen {
 				continue
 			}

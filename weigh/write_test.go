@@ -89,7 +89,7 @@ func TestFormatsHoldTheSame(t *testing.T) {
 	}
 
 	// Parquet.
-	rows, err := parquet.Read[parquetRow](bytes.NewReader(written(t, w, Parquet)), int64(len(written(t, w, Parquet))))
+	rows, err := parquet.Read[ParquetRow](bytes.NewReader(written(t, w, Parquet)), int64(len(written(t, w, Parquet))))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"unicode"
 
+	_ "github.com/collocate/collocate/formats"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/option"
 )

@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	_ "github.com/collocate/collocate/text/encodings"
 	"github.com/collocate/collocate/trec"
 	"github.com/collocate/collocate/weigh"
 	"github.com/collocate/collocate/words"

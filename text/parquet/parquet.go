@@ -1,4 +1,11 @@
-package text
+// Package parquet lets package text read Parquet tables. A program that reads them imports it for
+// that effect:
+//
+//	import _ "github.com/collocate/collocate/text/parquet"
+//
+// Each row is read as if it were a line of JSON, so that columns are fields like any others. The
+// package stands apart because the library for Parquet brings 150 packages, net/http among them.
+package parquet
 
 import (
 	"errors"
@@ -9,16 +16,16 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/collocate/collocate/text"
 )
 
-// parquetMagic is the beginning of a table: its magic number, and the first byte of a page.
-const parquetMagic = "PAR1\x15"
+func init() { text.RegisterParquet(open) }
 
-// parquetLines reads a Parquet table as JSON lines, one object per row, so that its columns are
-// fields like any others.
-type parquetLines struct {
+// lines reads a table as JSON lines, one object per row.
+type lines struct {
 	file    *parquet.File
-	columns []parquetColumn // leaves of the schema
+	columns []column // leaves of the schema
 	groups  []parquet.RowGroup
 	rows    parquet.Rows
 	buffer  []parquet.Row
@@ -28,8 +35,8 @@ type parquetLines struct {
 	share   int64 // bytes of the file per row group
 }
 
-// parquetColumn is a leaf of the table's schema and its conversion.
-type parquetColumn struct {
+// column is a leaf of the table's schema and its conversion.
+type column struct {
 	name    string // of the column of the table
 	part    string // name inside a struct
 	list    bool
@@ -37,13 +44,13 @@ type parquetColumn struct {
 	convert func(dst []byte, v parquet.Value) []byte
 }
 
-func openParquet(r io.ReaderAt, size int64, tell func(n int64)) (p *parquetLines, err error) {
-	defer recoverParquet(&err)
+func open(r io.ReaderAt, size int64, tell func(n int64)) (_ io.ReadCloser, err error) {
+	defer recoverDamage(&err)
 	f, err := parquet.OpenFile(r, size, parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("parquet: %w", err)
 	}
-	p = &parquetLines{file: f, groups: f.RowGroups(), tell: tell, buffer: make([]parquet.Row, 64)}
+	p := &lines{file: f, groups: f.RowGroups(), tell: tell, buffer: make([]parquet.Row, 64)}
 	p.share = size / int64(max(1, len(p.groups)))
 	for _, c := range f.Root().Columns() {
 		p.addColumn(c)
@@ -51,17 +58,17 @@ func openParquet(r io.ReaderAt, size int64, tell func(n int64)) (p *parquetLines
 	return p, nil
 }
 
-// recoverParquet turns a panic into an error: the library panics on some damaged files.
-func recoverParquet(err *error) {
+// recoverDamage turns a panic into an error: the library panics on some damaged files.
+func recoverDamage(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("parquet: damaged file: %v", p)
 	}
 }
 
 // addColumn appends the leaves of a column, in order.
-func (p *parquetLines) addColumn(c *parquet.Column) {
+func (p *lines) addColumn(c *parquet.Column) {
 	leaves := leavesOf(c, nil)
-	kind := parquetColumn{name: c.Name()}
+	kind := column{name: c.Name()}
 	switch {
 	case c.Leaf():
 		kind.list = c.Repeated()
@@ -69,7 +76,7 @@ func (p *parquetLines) addColumn(c *parquet.Column) {
 		kind.list = true
 	default:
 		for _, leaf := range leaves {
-			part := parquetColumn{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
+			part := column{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
 			// A struct of structs would lose the names in between.
 			part.other = leaf.MaxRepetitionLevel() > 0 || len(leaf.Path()) != len(c.Path())+1
 			p.columns = append(p.columns, part)
@@ -190,8 +197,8 @@ func appendJSONString(dst, s []byte) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-func (p *parquetLines) Read(b []byte) (n int, err error) {
-	defer recoverParquet(&err)
+func (p *lines) Read(b []byte) (n int, err error) {
+	defer recoverDamage(&err)
 	for p.read == len(p.line) {
 		if err := p.fill(); err != nil {
 			return 0, err
@@ -203,7 +210,7 @@ func (p *parquetLines) Read(b []byte) (n int, err error) {
 }
 
 // fill makes lines of the next rows.
-func (p *parquetLines) fill() error {
+func (p *lines) fill() error {
 	p.line, p.read = p.line[:0], 0
 	if p.rows == nil {
 		if len(p.groups) == 0 {
@@ -228,7 +235,7 @@ func (p *parquetLines) fill() error {
 }
 
 // appendRow appends one object. The values of a row are in the order of columns.
-func (p *parquetLines) appendRow(row parquet.Row) {
+func (p *lines) appendRow(row parquet.Row) {
 	p.line = append(p.line, '{')
 	open := "" // the struct that is being written, "" if none
 	first := true
@@ -265,7 +272,7 @@ func (p *parquetLines) appendRow(row parquet.Row) {
 	p.line = append(p.line, '}', '\n')
 }
 
-func (c *parquetColumn) append(dst []byte, values []parquet.Value) []byte {
+func (c *column) append(dst []byte, values []parquet.Value) []byte {
 	switch {
 	case c.other:
 		return append(dst, "{}"...)
@@ -288,8 +295,9 @@ func (c *parquetColumn) append(dst []byte, values []parquet.Value) []byte {
 	return append(dst, ']')
 }
 
-func (p *parquetLines) close() {
-	if p.rows != nil {
-		p.rows.Close()
+func (p *lines) Close() error {
+	if p.rows == nil {
+		return nil
 	}
+	return p.rows.Close()
 }

@@ -1,0 +1,13 @@
+// Package formats registers every format that the libraries read and write only if it is imported.
+// A program that takes whatever its users have imports it for that effect, as the command does:
+//
+//	import _ "github.com/collocate/collocate/formats"
+//
+// A program that needs one of them imports that alone.
+package formats
+
+import (
+	_ "github.com/collocate/collocate/text/encodings" // text that is not in UTF-8
+	_ "github.com/collocate/collocate/text/parquet"   // Parquet tables as documents
+	_ "github.com/collocate/collocate/weigh/parquet"  // weights as Parquet tables
+)

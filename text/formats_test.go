@@ -1,0 +1,3 @@
+package text_test
+
+import _ "github.com/collocate/collocate/formats" // tests read and write every format
