@@ -7,7 +7,6 @@ import (
 	"iter"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
@@ -21,14 +20,8 @@ type gpus []*GPU
 
 // openGPUs opens devices. A device that is named again is opened with a context of its own.
 func openGPUs(first engine.Device, also []engine.Device) (all gpus, err error) {
-	seen := map[int]bool{}
-	for _, d := range append([]engine.Device{first}, also...) {
-		open := gpu.OpenSession
-		if seen[d.Ordinal] {
-			open = gpu.OpenSessionContext
-		}
-		seen[d.Ordinal] = true
-		s, err := open(d.Ordinal, gpuStreams)
+	for _, d := range gpu.Several(first, also) {
+		s, err := d.OpenSession(gpuStreams)
 		if err != nil {
 			return nil, errors.Join(err, all.close())
 		}
@@ -47,8 +40,8 @@ func (all gpus) close() error {
 
 // onSeveral opens the devices and calls job with them.
 func onSeveral(kind engine.Kind, first engine.Device, also []engine.Device, job func(gpus) error) (err error) {
-	if kind != engine.GPU {
-		return fmt.Errorf("several devices need engine gpu, not %v", kind)
+	if err := gpu.CheckSeveral(kind, also); err != nil {
+		return err
 	}
 	all, err := openGPUs(first, also)
 	if err != nil {
@@ -62,57 +55,45 @@ func onSeveral(kind engine.Kind, first engine.Device, also []engine.Device, job 
 // all at the same time. The first error ends all jobs.
 func (all gpus) share(ctx context.Context, corpus *text.Corpus, job func(ctx context.Context, i int,
 	part *text.Corpus) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	queues := make([]chan []text.Document, len(all))
 	for i := range queues {
 		queues[i] = make(chan []text.Document, 2)
 	}
 	var failed error // of reading; set before the queues are closed
-	var wg sync.WaitGroup
-	errs := make([]error, len(all))
-	for i, queue := range queues {
-		part := &text.Corpus{Options: text.Options{Threads: corpus.Options.Threads,
-			Memory: corpus.Options.Memory, MaxDocument: corpus.Options.MaxDocument, Log: corpus.Options.Log},
-			Source: func(ctx context.Context) iter.Seq2[[]text.Document, error] {
-				return func(yield func([]text.Document, error) bool) {
-					for docs := range queue {
-						if !yield(docs, nil) {
-							return
+	return gpu.Together(ctx, len(all)+1, func(ctx context.Context, i int) error {
+		if i < len(all) {
+			return job(ctx, i, &text.Corpus{Options: text.Options{Threads: corpus.Options.Threads,
+				Memory: corpus.Options.Memory, MaxDocument: corpus.Options.MaxDocument, Log: corpus.Options.Log},
+				Source: func(context.Context) iter.Seq2[[]text.Document, error] {
+					return func(yield func([]text.Document, error) bool) {
+						for docs := range queues[i] {
+							if !yield(docs, nil) {
+								return
+							}
+						}
+						if failed != nil {
+							yield(nil, failed)
 						}
 					}
-					if failed != nil {
-						yield(nil, failed)
-					}
-				}
-			}}
-		wg.Go(func() {
-			if errs[i] = job(ctx, i, part); errs[i] != nil {
-				cancel(errs[i])
+				}})
+		}
+		failed = corpus.Batches(ctx, func(_ int, b *text.Batch) error {
+			docs := make([]text.Document, len(b.Docs)) // a batch is reused, a part's documents must stay
+			for i := range b.Docs {
+				docs[i] = text.Document{ID: b.Docs[i].ID, Text: slices.Clone(b.Docs[i].Text)}
+			}
+			select {
+			case queues[b.Seq%len(all)] <- docs:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
 			}
 		})
-	}
-	err := corpus.Batches(ctx, func(_ int, b *text.Batch) error {
-		docs := make([]text.Document, len(b.Docs)) // a batch is reused, a part's documents must stay
-		for i := range b.Docs {
-			docs[i] = text.Document{ID: b.Docs[i].ID, Text: slices.Clone(b.Docs[i].Text)}
+		for _, queue := range queues {
+			close(queue)
 		}
-		select {
-		case queues[b.Seq%len(all)] <- docs:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+		return failed
 	})
-	failed = err
-	for _, queue := range queues {
-		close(queue)
-	}
-	wg.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause // the first error, of which others follow
-	}
-	return errors.Join(append(errs, err)...)
 }
 
 // threads returns the threads of each device's job.

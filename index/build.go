@@ -54,6 +54,8 @@ type BuildOptions struct {
 	Engine engine.Kind
 	// Device is the GPU, if one is used; the zero value is the first one.
 	Device engine.Device
+	// Also are further GPUs, which share the documents; with engine.GPU only.
+	Also []engine.Device
 
 	numbered bool // documents are named by their numbers
 }
@@ -139,7 +141,7 @@ func keepOld(dir string) error {
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
 		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
-		Engine: o.Engine, Device: o.Device, Positions: o.Positions,
+		Engine: o.Engine, Device: o.Device, Also: o.Also, Positions: o.Positions,
 	}
 	if s := c.Options.Schema; s != nil {
 		if w.fields, err = newFieldWriter(w, s, o); err != nil {

@@ -2,6 +2,7 @@ package weigh
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"sort"
 )
@@ -30,18 +31,28 @@ type cursor struct {
 	at     uint32   // index of the next posting to be decoded
 	rest   []uint16 // position gaps of the postings from at on
 
+	// For a run on a device.
+	posts *postingReader
+	after uint64 // index of the word's end in the postings
+
 	// For a spilled run.
 	in   spillReader
 	last uint64 // the last document that was decoded
 }
 
-// newCursor returns a cursor at the first word w of a run with from <= w < to.
-func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
-	c := &cursor{run: r, to: to, piece: v.piece, placed: v.placed}
+// newCursor returns a cursor at the first word w of a run with from <= w < to. The caller closes
+// it, unless there is an error.
+func (v *Inversion) newCursor(ctx context.Context, r *run, from, to []byte) (c *cursor, err error) {
+	c = &cursor{run: r, to: to, piece: v.piece, placed: v.placed}
 	if r.spilled == nil {
 		c.i, c.end = r.find(from), r.len()
 		if to != nil {
 			c.end = r.find(to)
+		}
+		if r.device != nil && c.i < c.end {
+			if c.posts, err = r.device.reader(ctx, c.i, c.end); err != nil {
+				return nil, err
+			}
 		}
 		return c, c.next()
 	}
@@ -52,15 +63,22 @@ func (v *Inversion) newCursor(r *run, from, to []byte) (*cursor, error) {
 		return c, nil
 	}
 	c.in = spillReader{f: r.spilled.f, off: r.index[at].at, end: r.spilled.to, size: v.buffer}
-	err := c.next()
+	err = c.next()
 	for err == nil && !c.done && bytes.Compare(c.word, from) < 0 {
 		err = c.next()
 	}
 	return c, err
 }
 
-// find returns the index of the first word, in a run in memory, that is not less than the given
-// word.
+// close gives back what the cursor has on a device.
+func (c *cursor) close() {
+	if c.posts != nil {
+		c.posts.close()
+	}
+}
+
+// find returns the index of the first word, in a run with its words in memory, that is not less
+// than the given word.
 func (r *run) find(word []byte) int {
 	return sort.Search(r.len(), func(i int) bool { return bytes.Compare(r.word(i), word) >= 0 })
 }
@@ -76,8 +94,12 @@ func (c *cursor) next() error {
 	}
 	c.word = r.word(c.i)
 	c.head = headOf(c.word)
-	c.at = r.first[c.i]
-	c.left = int(r.first[c.i+1] - c.at)
+	c.left = r.df(c.i)
+	if r.device != nil {
+		c.after = r.device.pairs.first[c.i+1]
+	} else {
+		c.at = r.first[c.i]
+	}
 	if c.placed {
 		c.rest = r.gaps[r.gapsFirst[c.i]:r.gapsFirst[c.i+1]]
 	}
@@ -117,6 +139,9 @@ func (c *cursor) nextSpilled() error {
 // fill decodes the next piece of the word's postings into docs and tfs. They are empty afterwards
 // if no postings are left.
 func (c *cursor) fill() error {
+	if c.posts != nil {
+		return c.fillFromDevice()
+	}
 	n := min(c.left, c.piece)
 	if n > cap(c.docsMem) {
 		c.docsMem, c.tfsMem = make([]uint32, max(64, n)), make([]uint32, max(64, n))
@@ -133,6 +158,16 @@ func (c *cursor) fill() error {
 	}
 	c.at += uint32(len(c.docs))
 	return nil
+}
+
+// fillFromDevice is fill for a run on a device.
+func (c *cursor) fillFromDevice() (err error) {
+	c.docs, c.tfs = nil, nil
+	if c.left > 0 {
+		c.docs, c.tfs, err = c.posts.read(c.after-uint64(c.left), c.after)
+		c.left -= len(c.docs)
+	}
+	return err
 }
 
 // fillGaps decodes the position gaps of the decoded postings. If a word occurs very often in its

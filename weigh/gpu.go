@@ -10,7 +10,6 @@ import (
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/lookup"
-	"github.com/collocate/collocate/text"
 )
 
 // gpuRun is a corpus being weighed on a device.
@@ -22,6 +21,7 @@ type gpuRun struct {
 	host    int64 // host memory for a chunk and its result, in bytes
 	task    gpuTask
 	tempDir string
+	on      gpu.Named
 
 	ready  chan struct{} // closed when the device is open
 	failed error         // error of opening it; valid when ready is closed
@@ -30,10 +30,12 @@ type gpuRun struct {
 	feed  textFeed
 	parts []gpuPart // parts whose text is on the device
 	size  gpuSize   // their size
+	did   gpuSize   // of all parts
 	file  *spillFile
 	runs  []*run
 	ofRun [][]gpuPart
 	steps []Step
+	kept  bool // a run has its postings on the device
 }
 
 // hostPerWord is the host memory for each word of a chunk: at most a pair in the result, and one in
@@ -42,13 +44,14 @@ const hostPerWord = 24
 
 // openGPURun opens a device for a run in the background, while text is read. The channel ready is
 // closed when the device is open or has failed to open.
-func openGPURun(o *Options) (*gpuRun, error) {
+func openGPURun(o *Options, on gpu.Named) (*gpuRun, error) {
 	g, err := newGPURun(o)
 	if err != nil {
 		return nil, err
 	}
+	g.on = on
 	go func() {
-		dev, err := gpu.Open(o.Device.Ordinal)
+		dev, err := on.Open()
 		if err == nil {
 			g.owned = dev
 			err = g.open(dev, o)
@@ -61,16 +64,6 @@ func openGPURun(o *Options) (*gpuRun, error) {
 		}
 	}()
 	return g, nil
-}
-
-// openFirst waits until the device is open if it is uncertain that there is one. Nothing may be
-// read before that.
-func (g *gpuRun) openFirst(unsure bool) error {
-	if !unsure {
-		return nil
-	}
-	<-g.ready
-	return g.failed
 }
 
 func newGPURun(o *Options) (*gpuRun, error) {
@@ -217,7 +210,7 @@ func (g *gpuRun) take(ctx context.Context, p gpuPart) (send func() error, err er
 		return nil, err
 	}
 	p.text, d.filled = nil, to
-	g.parts, g.size = append(g.parts, p), g.size.plus(&p)
+	g.parts, g.size, g.did = append(g.parts, p), g.size.plus(&p), g.did.plus(&p)
 	return send, nil
 }
 
@@ -287,120 +280,29 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uin
 	return nil
 }
 
+// finish makes a run of the last chunk. Its postings stay on the device until they are read, if the
+// method allows that; d has the documents of the corpus.
+func (g *gpuRun) finish(ctx context.Context, d *documents) error {
+	if len(g.parts) == 0 {
+		return nil
+	}
+	text := g.card.text.Slice(0, g.size.bytes)
+	if g.method != Inverting {
+		return g.spill(ctx, g.parts, text)
+	}
+	in := &gpuChunk{gpuSize: g.size, text: text, numbers: numbersOf(g.parts, d)}
+	p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true, keep: true})
+	if tooLarge(err) && len(g.parts) > 1 {
+		return g.spill(ctx, g.parts, text)
+	}
+	if err == nil {
+		g.runs, g.kept = append(g.runs, newDeviceRun(g, p)), true
+	}
+	return err
+}
+
 // tooLarge reports whether the error means that the chunk has too many documents.
 func tooLarge(err error) bool {
 	var full *gpu.OutOfMemory
 	return errors.As(err, &full) || errors.Is(err, errPacking)
-}
-
-// gather reads a corpus. If it is a single chunk, gather passes it to the function one. Otherwise
-// all chunks are spilled, and gather returns the inverted corpus.
-func (g *gpuRun) gather(ctx context.Context, each batches, an text.Analyzer, threads int,
-	visit func(int, *text.Batch) error,
-	one func(d *documents, in *gpuChunk) error) (v *Inversion, err error) {
-	defer func() {
-		if v == nil && g.file != nil {
-			err = errors.Join(err, g.file.f.Close())
-		}
-	}()
-	all := &gatherer{ready: g.ready, failed: func() error { return g.failed },
-		take: func(p gpuPart) (func() error, error) { return g.take(ctx, p) }}
-	d, err := all.gather(ctx, each, an, threads, visit)
-	if err == nil {
-		err = g.feed.settle(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	text := g.card.text.Slice(0, g.size.bytes)
-	if g.runs == nil {
-		in := &gpuChunk{gpuSize: g.size, text: text, numbers: numbersOf(g.parts, d)}
-		if err := one(d, in); !tooLarge(err) || len(g.parts) < 2 {
-			return nil, err
-		}
-	}
-	if err := g.spill(ctx, g.parts, text); err != nil {
-		return nil, err
-	}
-	v = &Inversion{docs: d, runs: g.runs, files: []*spillFile{g.file}}
-	for i, r := range v.runs {
-		numberParts(&r.numbers, g.ofRun[i], d)
-	}
-	v.planReading(g.host/readShare, threads)
-	return v, nil
-}
-
-// weighGPU is Weigh on a device.
-func weighGPU(ctx context.Context, j *job) (w *Weights, err error) {
-	g, err := openGPURun(&j.Options)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		err = errors.Join(err, g.close())
-		if err != nil && w != nil {
-			err = errors.Join(err, w.Close())
-			w = nil
-		}
-	}()
-	if err := g.openFirst(j.gpuAuto); err != nil {
-		return nil, err
-	}
-	v, err := g.gather(ctx, j.each, j.Analyzer, j.Threads, nil, func(d *documents,
-		in *gpuChunk) error {
-		s, err := d.scorer(j.Params)
-		if err != nil {
-			return err
-		}
-		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), scorer: s})
-		if err != nil {
-			return err
-		}
-		w = &Weights{docs: d, scorer: s, source: p, steps: g.steps}
-		return nil
-	})
-	if err != nil || w != nil {
-		return w, err
-	}
-	s, err := v.docs.scorer(j.Params)
-	if err != nil {
-		return nil, errors.Join(err, v.Close())
-	}
-	return &Weights{docs: v.docs, scorer: s, source: &inverted{v, s}, steps: g.steps}, nil
-}
-
-// invertGPU is Invert on a device. The postings of a corpus that is a single chunk stay on the
-// device until they are read.
-func invertGPU(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {
-	g, err := openGPURun(&Options{Memory: o.Memory, TempDir: o.TempDir, Engine: o.Engine,
-		Device: o.Device, gpuAuto: o.gpuAuto})
-	if err != nil {
-		return nil, err
-	}
-	var kept *gpuPostings
-	defer func() {
-		if kept != nil && err == nil {
-			return
-		}
-		err = errors.Join(err, g.close())
-		if err != nil && v != nil {
-			err = errors.Join(err, v.Close())
-			v = nil
-		}
-	}()
-	if err := g.openFirst(o.gpuAuto); err != nil {
-		return nil, err
-	}
-	v, err = g.gather(ctx, each, o.Analyzer, o.Threads, o.Visit, func(d *documents,
-		in *gpuChunk) error {
-		p, err := g.weigh(ctx, in, gpuTask{total: len(d.lengths), posts: true, keep: true})
-		if err == nil {
-			kept = &gpuPostings{run: g, pairs: p, docs: d}
-		}
-		return err
-	})
-	if kept != nil {
-		v = &Inversion{docs: kept.docs, device: kept}
-	}
-	return v, err
 }

@@ -106,10 +106,11 @@ func TestAutoFallsBackToTheCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		onDevice := v.runs[0].device != nil
 		if got := collect(t, v, 2); !slices.Equal(got, rows) || seen == 0 ||
-			(v.device != nil) != (c.engine == engine.GPU) {
+			onDevice != (c.engine == engine.GPU) {
 			t.Errorf("%+v: %d rows, want %d; %d batches seen; on the device: %v", c, len(got),
-				len(rows), seen, v.device != nil)
+				len(rows), seen, onDevice)
 		}
 		messages := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
 		isReason := func(m string) bool {

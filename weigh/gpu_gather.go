@@ -20,22 +20,39 @@ type gpuPart struct {
 	filled  []uint32 // the batch's documents that have words
 }
 
-// gatherer reads a corpus in parallel and passes it on batch by batch, in order.
+// gatherer reads a corpus in parallel and passes it on batch by batch. Batches take turns among the
+// queues, each of which passes on its own in order.
 type gatherer struct {
-	ready  <-chan struct{} // closed when failed and take may be called
+	ready  <-chan struct{} // closed when failed may be called, and take of the queues
 	failed func() error    // returns the error that prevents any work, or nil
+	queues []*partQueue
+
+	spare         sync.Pool // memory for text, as *[]byte
+	mu            sync.Mutex
+	held          int64 // bytes of text not yet copied
+	batches       []docBatch
+	tokens, bytes int64
+}
+
+// partQueue passes on every n-th batch, where n is the number of queues.
+type partQueue struct {
 	// take receives one part at a time. The function send may run while other parts are taken; the
 	// memory of the text is reused afterwards.
 	take func(p gpuPart) (send func() error, err error)
 
-	mu            sync.Mutex
-	waiting       map[int]gpuPart // parts that wait for ready, or for earlier batches
-	held          int64           // bytes of text not yet copied
-	next          int             // next batch to be taken
-	err           error           // first error, after which no part is taken
-	spare         sync.Pool       // memory for text, as *[]byte
-	batches       []docBatch
-	tokens, bytes int64
+	mu      sync.Mutex
+	waiting map[int]gpuPart // parts that wait for ready, or for earlier batches
+	next    int             // next batch to be taken
+	err     error           // first error, after which no part is taken
+}
+
+func newGatherer(ready <-chan struct{}, failed func() error,
+	take ...func(p gpuPart) (send func() error, err error)) *gatherer {
+	g := &gatherer{ready: ready, failed: failed}
+	for i, f := range take {
+		g.queues = append(g.queues, &partQueue{take: f, waiting: map[int]gpuPart{}, next: i})
+	}
+	return g
 }
 
 // mostHeld is the number of bytes of text that may wait for the device to open.
@@ -48,7 +65,6 @@ const mostWord = 1 << 24
 func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analyzer, threads int,
 	visit func(worker int, b *text.Batch) error) (*documents, error) {
 	toks := make([]text.Tokens, threads)
-	g.waiting = map[int]gpuPart{}
 	plain := analyzer == plainAnalyzer
 	err := each(ctx, func(n int, b *text.Batch) error {
 		if visit != nil {
@@ -70,13 +86,16 @@ func (g *gatherer) gather(ctx context.Context, each batches, analyzer text.Analy
 		return nil, err
 	}
 	<-g.ready
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if err := g.drain(); err != nil {
-		return nil, err
-	}
-	if len(g.waiting) > 0 {
-		return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", g.next)
+	for _, q := range g.queues {
+		q.mu.Lock()
+		err := g.drain(q)
+		q.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if len(q.waiting) > 0 {
+			return nil, fmt.Errorf("weigh: batch %d of the corpus is missing", q.next)
+		}
 	}
 	return newDocuments(g.batches, g.tokens, g.bytes)
 }
@@ -160,53 +179,59 @@ func appendWords(dst []byte, tok *text.Tokens) []byte {
 
 func (g *gatherer) add(p gpuPart, d docBatch, size int64) error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.batches = append(g.batches, d)
 	g.bytes += size
 	g.tokens += int64(p.words)
-	g.waiting[p.seq] = p
 	g.held += int64(len(p.text))
-	if g.held > mostHeld {
+	tooMuch := g.held > mostHeld
+	g.mu.Unlock()
+	q := g.queues[p.seq%len(g.queues)]
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting[p.seq] = p
+	if tooMuch {
 		<-g.ready
 	}
 	select {
 	case <-g.ready:
-		return g.drain()
+		return g.drain(q)
 	default:
 		return nil
 	}
 }
 
-// drain takes the parts whose turn it is. It is called with the lock held, and releases it while
-// text is sent, so that several workers can send at once while others tokenise.
-func (g *gatherer) drain() error {
-	if g.err == nil {
-		g.err = g.failed()
+// drain takes the parts of a queue whose turn it is. It is called with the queue's lock held, and
+// releases it while text is sent, so that several workers can send at once while others tokenise.
+func (g *gatherer) drain(q *partQueue) error {
+	if q.err == nil {
+		q.err = g.failed()
 	}
-	for g.err == nil {
-		p, ok := g.waiting[g.next]
+	for q.err == nil {
+		p, ok := q.waiting[q.next]
 		if !ok {
 			break
 		}
-		delete(g.waiting, g.next)
-		g.next++
+		delete(q.waiting, q.next)
+		q.next += len(g.queues)
 		send := func() error { return nil }
 		if p.words > 0 {
-			if send, g.err = g.take(p); g.err != nil {
+			if send, q.err = q.take(p); q.err != nil {
 				break
 			}
 		}
-		g.mu.Unlock()
+		q.mu.Unlock()
 		size := int64(len(p.text))
 		err := send()
 		g.spare.Put(&p.text)
 		g.mu.Lock()
 		g.held -= size
-		if g.err == nil {
-			g.err = err
+		g.mu.Unlock()
+		q.mu.Lock()
+		if q.err == nil {
+			q.err = err
 		}
 	}
-	return g.err
+	return q.err
 }
 
 // gpuSize holds the counts that determine a chunk's memory.

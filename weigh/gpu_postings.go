@@ -3,7 +3,6 @@ package weigh
 import (
 	"context"
 	"errors"
-	"iter"
 	"sync"
 
 	"github.com/collocate/collocate/internal/gpu"
@@ -15,7 +14,6 @@ import (
 type gpuPostings struct {
 	run   *gpuRun
 	pairs *gpuPairs // words, ends and first are on the host, kept on the device
-	docs  *documents
 
 	mu   sync.Mutex
 	idle []*postingLane
@@ -76,51 +74,32 @@ func (p *gpuPostings) giveBack(ctx context.Context, l *postingLane) error {
 	return err
 }
 
-func (p *gpuPostings) parts(ctx context.Context, n int) (parts []iter.Seq2[Term, error]) {
-	for _, r := range p.pairs.ranges(n) {
-		parts = append(parts, p.terms(ctx, r[0], r[1]))
-	}
-	return parts
+// newDeviceRun returns a run whose postings are on the device of g.
+func newDeviceRun(g *gpuRun, pairs *gpuPairs) *run {
+	r := &run{words: pairs.words, ends: append([]uint64{0}, pairs.ends...),
+		device: &gpuPostings{run: g, pairs: pairs}}
+	r.sampleWords()
+	return r
 }
 
-// terms yields the words [from, to).
-func (p *gpuPostings) terms(ctx context.Context, from, to int) iter.Seq2[Term, error] {
-	return func(yield func(Term, error) bool) {
-		if from == to {
-			return
-		}
-		lane, err := p.lane()
-		if err != nil {
-			yield(Term{}, err)
-			return
-		}
-		defer p.giveBack(ctx, lane) // the reader has seen any error already
-		r := postingReader{kept: p.pairs.kept, lane: lane, next: p.pairs.first[from],
-			end: p.pairs.first[to]}
-		if err := r.fetch(); err != nil {
-			yield(Term{}, err)
-			return
-		}
-		for i := from; i < to; i++ {
-			lo, hi := p.pairs.first[i], p.pairs.first[i+1]
-			t := Term{Word: p.pairs.word(i), DF: int(hi - lo)}
-			for lo < hi {
-				if t.Docs, t.TFs, err = r.read(ctx, lo, hi); err != nil {
-					yield(Term{}, err)
-					return
-				}
-				if !yield(t, nil) {
-					return
-				}
-				lo += uint64(len(t.Docs))
-			}
-		}
+// reader returns a reader of the words [from, to), which must be closed.
+func (p *gpuPostings) reader(ctx context.Context, from, to int) (*postingReader, error) {
+	lane, err := p.lane()
+	if err != nil {
+		return nil, err
 	}
+	r := &postingReader{ctx: ctx, of: p, lane: lane, next: p.pairs.first[from], end: p.pairs.first[to]}
+	if err := r.fetch(); err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
 }
 
 // postingReader reads postings in order.
 type postingReader struct {
-	kept      gpu.Buffer[uint64]
+	ctx       context.Context // ends waits
+	of        *gpuPostings
 	lane      *postingLane
 	turn      int    // the block that is filled next
 	next, end uint64 // range of postings still to be fetched
@@ -135,14 +114,18 @@ func (r *postingReader) fetch() error {
 	r.coming = min(r.end-r.next, gpuBlock)
 	lo, hi := r.next, r.next+r.coming
 	r.next = hi
-	return r.kept.Slice(int(lo), int(hi)).CopyOut(r.lane.s, r.lane.blocks[r.turn].Slice(0,
+	return r.of.pairs.kept.Slice(int(lo), int(hi)).CopyOut(r.lane.s, r.lane.blocks[r.turn].Slice(0,
 		int(r.coming)))
 }
 
-// read returns the first of the postings [lo, hi), at least one.
-func (r *postingReader) read(ctx context.Context, lo, hi uint64) (docs, tfs []uint32, err error) {
-	if lo >= r.from+uint64(len(r.block)) {
-		if err := r.lane.s.Sync(ctx); err != nil {
+// close gives the lane back. The reader has returned any error already.
+func (r *postingReader) close() { _ = r.of.giveBack(r.ctx, r.lane) }
+
+// read returns the first of the postings [lo, hi), at least one, valid until the next read.
+// Postings between those of two reads are passed over.
+func (r *postingReader) read(lo, hi uint64) (docs, tfs []uint32, err error) {
+	for lo >= r.from+uint64(len(r.block)) {
+		if err := r.lane.s.Sync(r.ctx); err != nil {
 			return nil, nil, err
 		}
 		r.block, r.from = r.lane.blocks[r.turn].Values()[:r.coming], r.next-r.coming

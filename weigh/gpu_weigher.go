@@ -51,12 +51,11 @@ func pinCorpus(ctx context.Context, dev *gpu.Device, each batches, an text.Analy
 	close(ready)
 	var text []byte
 	var parts []gpuPart
-	all := &gatherer{ready: ready, failed: func() error { return nil },
-		take: func(p gpuPart) (func() error, error) {
-			text, p.text = append(text, p.text...), nil
-			parts = append(parts, p)
-			return func() error { return nil }, nil
-		}}
+	all := newGatherer(ready, func() error { return nil }, func(p gpuPart) (func() error, error) {
+		text, p.text = append(text, p.text...), nil
+		parts = append(parts, p)
+		return func() error { return nil }, nil
+	})
 	d, err := all.gather(ctx, each, an, threads, nil)
 	if err != nil {
 		return nil, err

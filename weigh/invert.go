@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -35,6 +36,8 @@ type InvertOptions struct {
 	// so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
 	Device engine.Device // the GPU, if one is used; the zero value is the first
+	// Also are further GPUs, which share the documents; with engine.GPU only.
+	Also []engine.Device
 
 	gpuAuto bool         // engine.Auto has chosen a GPU, if there is one
 	log     *slog.Logger // that of the corpus; may be nil
@@ -73,8 +76,6 @@ type Inversion struct {
 
 	buffer, piece int  // size of each cursor's buffers: bytes of a spilled run, postings
 	placed        bool // the inversion has positions
-
-	device *gpuPostings // postings on a device, in place of runs
 }
 
 // Term is a word with the documents that contain it, in ascending order, and its frequencies there.
@@ -107,6 +108,9 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	if o.Positions && o.Engine == engine.GPU {
 		return nil, errors.New("positions of words are not supported on a GPU; use weigh.InvertOptions.Engine=" +
 			"multicore")
+	}
+	if err := gpu.CheckSeveral(o.Engine, o.Also); err != nil {
+		return nil, err
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
@@ -271,11 +275,11 @@ func (v *Inversion) Close() error {
 	for _, f := range v.files {
 		err = errors.Join(err, f.f.Close())
 	}
-	v.files, v.runs = nil, nil
-	err = errors.Join(err, v.docs.close())
-	if v.device != nil {
-		err = errors.Join(err, v.device.close())
-		v.device = nil
+	for _, r := range v.runs {
+		if r.device != nil {
+			err = errors.Join(err, r.device.close())
+		}
 	}
-	return err
+	v.files, v.runs = nil, nil
+	return errors.Join(err, v.docs.close())
 }

@@ -16,9 +16,6 @@ func (v *Inversion) Terms(ctx context.Context) iter.Seq2[Term, error] {
 	if err := given.Context(ctx); err != nil {
 		return given.Failed[Term](err)
 	}
-	if v.device != nil {
-		return v.device.parts(ctx, 1)[0]
-	}
 	return v.terms(ctx, nil, nil, nil)
 }
 
@@ -33,15 +30,6 @@ func (v *Inversion) Parts(ctx context.Context, n int) []iter.Seq2[Term, error] {
 func (v *Inversion) PartsWith(ctx context.Context, n int, keep func(df int) bool) []iter.Seq2[Term, error] {
 	if err := given.Context(ctx); err != nil {
 		return []iter.Seq2[Term, error]{given.Failed[Term](err)}
-	}
-	if v.device != nil {
-		parts := v.device.parts(ctx, n)
-		if keep != nil {
-			for i, part := range parts {
-				parts[i] = kept(part, keep)
-			}
-		}
-		return parts
 	}
 	var all []sample
 	total := int64(0)
@@ -88,28 +76,18 @@ func (v *Inversion) planReading(memory int64, threads int) {
 	}
 }
 
-// kept yields the words whose document frequency satisfies keep.
-func kept(terms iter.Seq2[Term, error], keep func(df int) bool) iter.Seq2[Term, error] {
-	return func(yield func(Term, error) bool) {
-		for t, err := range terms {
-			if (err != nil || keep(t.DF)) && !yield(t, err) {
-				return
-			}
-		}
-	}
-}
-
 // terms yields the words w with from <= w < to, where nil means no bound, whose document frequency
 // satisfies keep, where nil keeps all.
 func (v *Inversion) terms(ctx context.Context, from, to []byte, keep func(df int) bool) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		m := merger{keep: keep, docs: make([]uint32, 0, pieceLen), tfs: make([]uint32, 0, pieceLen)}
 		for _, r := range v.runs {
-			c, err := v.newCursor(r, from, to)
+			c, err := v.newCursor(ctx, r, from, to)
 			if err != nil {
 				yield(Term{}, err)
 				return
 			}
+			defer c.close()
 			m.push(c)
 		}
 		for n := 0; len(m.heap) > 0; n++ {

@@ -10,7 +10,7 @@ import (
 )
 
 // run holds what one worker collected until its memory was full or the corpus ended: words in byte
-// order, each with its postings in document order. It is either in memory or in a spill file.
+// order, each with its postings in document order. It is in memory, in a spill file or on a device.
 type run struct {
 	// In memory.
 	words []byte   // all words, concatenated
@@ -24,6 +24,10 @@ type run struct {
 	gapsFirst []uint32
 
 	spilled *spilled // where the run is in a spill file; nil if it is in memory
+
+	// device has the postings, with the documents' numbers in the corpus, if they are on a device.
+	// Only words and ends are in memory then.
+	device *gpuPostings
 
 	marks   []mark    // where its documents come from, until their numbers are known
 	numbers numbering // the numbers of its documents in the corpus
@@ -52,6 +56,14 @@ type sample struct {
 const sampleEvery = 1 << 14
 
 func (r *run) len() int { return len(r.ends) - 1 }
+
+// df returns the number of postings of word i.
+func (r *run) df(i int) int {
+	if r.device != nil {
+		return int(r.device.pairs.first[i+1] - r.device.pairs.first[i])
+	}
+	return int(r.first[i+1] - r.first[i])
+}
 
 func (r *run) word(i int) []byte { return r.words[r.ends[i]:r.ends[i+1]] }
 
@@ -125,7 +137,7 @@ func (r *run) sampleWords() {
 			r.index = append(r.index, sample{r.word(i), int64(i), weight})
 			weight = 0
 		}
-		weight += int64(r.first[i+1] - r.first[i])
+		weight += int64(r.df(i))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/text"
 )
 
@@ -89,6 +90,9 @@ type Options struct {
 	// method Auto, does so if there is a GPU and the corpus is large; all others use CPU cores.
 	Engine engine.Kind
 	Device engine.Device // the GPU, if one is used; the zero value is the first
+	// Also are further GPUs, which share the documents; with engine.GPU only. They count words; the
+	// weights are computed when they are read.
+	Also []engine.Device
 	// Profile measures the steps on a GPU, or of MapReduce on CPU cores; see Weights.Steps.
 	Profile bool
 	// OnePiece makes a GPU process a text as a whole, with copies before and after, as the papers
@@ -148,6 +152,9 @@ func (j *job) hold(bytes int64) error {
 // Weigh computes the weights of a corpus.
 func Weigh(ctx context.Context, c *text.Corpus, o Options) (*Weights, error) {
 	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	if err := gpu.CheckSeveral(o.Engine, o.Also); err != nil {
 		return nil, err
 	}
 	corpus := *c

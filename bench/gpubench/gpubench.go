@@ -20,5 +20,5 @@ type Job struct {
 
 // Jobs lists the jobs that have GPU engines.
 func Jobs() []Job {
-	return []Job{weighJob, dictJob, placesJob, pointsJob, cooccurJob, searchJob, vectorsJob, energyJob}
+	return []Job{weighJob, dictJob, placesJob, pointsJob, cooccurJob, searchJob, vectorsJob, severalJob, energyJob}
 }

@@ -235,9 +235,6 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if c.opt.Method != cooccur.Ours && c.engine != engine.GPU && c.engine != engine.Multicore {
 		return 0, usagef("--method %v needs --engine gpu or --engine multicore", c.opt.Method)
 	}
-	if err := c.checkMoreDevices(); err != nil {
-		return 0, err
-	}
 	if len(c.moreDevices) > 0 && (c.opt.Method == cooccur.Paper || c.opt.Subsample > 0) {
 		return 0, usagef("--more-devices: --method paper and --subsample work on one GPU")
 	}

@@ -165,33 +165,42 @@ source tree fails for kernels without a receipt.`,
 		Args:        cobra.NoArgs,
 		Example: `  collocate gpu test
   collocate gpu test --receipt internal/gpu/receipts/h200.json
+  collocate gpu test --no-faults --only 'several GPUs'
   COLLOCATE_GPU=emulator collocate gpu test --quick --no-bench --only sort`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.testGPU(cmd.Context(), &f, gpuSuites()) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.testGPU(cmd.Context(), &f) },
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.receipt, "receipt", "", "write the receipt to this file")
 	fl.IntVar(&f.items, "items", 0, fmt.Sprintf(
 		"number of items to measure with; 0 means %d, or %d in the interpreter", testItems, emulatedItems))
-	fl.StringVar(&f.only, "only", "", "compare only suites whose names match this regular expression, such as sort")
+	fl.StringVar(&f.only, "only", "", "compare only suites whose names match this regular expression, such as sort, and measure only their jobs")
 	fl.BoolVar(&f.quick, "quick", false, "compare small inputs only")
 	fl.BoolVar(&f.noBench, "no-bench", false, "do not measure speed")
 	fl.BoolVar(&f.noFaults, "no-faults", false, "do not provoke faults, which memory checkers such as compute-sanitizer would report")
 	return cmd
 }
 
-func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite) (err error) {
+func (a *app) testGPU(ctx context.Context, f *gpuTestFlags) (err error) {
 	if f.items != 0 && f.items < 1<<10 {
 		return usagef("--items %d: want at least 1024", f.items)
 	}
-	if f.only != "" {
-		name, err := regexp.Compile(f.only)
-		if err != nil {
-			return usagef("--only: %v", err)
+	only, err := regexp.Compile(f.only)
+	if err != nil {
+		return usagef("--only: %v", err)
+	}
+	some := func(list []check.Suite) []check.Suite {
+		return slices.DeleteFunc(slices.Clone(list), func(s check.Suite) bool { return !only.MatchString(s.Name) })
+	}
+	suites := some(check.Primitives)
+	primitives := len(suites) > 0
+	var jobs []gpubench.Job // to measure
+	for _, job := range gpubench.Jobs() {
+		if list := some(job.Suites); len(list) > 0 || f.only == "" {
+			suites, jobs = append(suites, list...), append(jobs, job)
 		}
-		suites = slices.DeleteFunc(suites, func(s check.Suite) bool { return !name.MatchString(s.Name) })
-		if len(suites) == 0 {
-			return usagef("--only %q: no suite matches", f.only)
-		}
+	}
+	if len(suites) == 0 {
+		return usagef("--only %q: no suite matches", f.only)
 	}
 	if err := canWrite(f.receipt); err != nil {
 		return fmt.Errorf("write the receipt: %w", err)
@@ -214,10 +223,12 @@ func (a *app) testGPU(ctx context.Context, f *gpuTestFlags, suites []check.Suite
 		return err
 	}
 	if !f.noBench {
-		if r.Benches, err = check.Measure(ctx, dev, f.itemsOn(dev.Info())); err != nil {
-			return err
+		if primitives {
+			if r.Benches, err = check.Measure(ctx, dev, f.itemsOn(dev.Info())); err != nil {
+				return err
+			}
 		}
-		for _, job := range gpubench.Jobs() {
+		for _, job := range jobs {
 			more, err := job.Measure(ctx, dev, f.quick || dev.Info().Emulated)
 			r.Benches = append(r.Benches, more...)
 			if err != nil {
@@ -240,15 +251,6 @@ func (f *gpuTestFlags) itemsOn(d driver.Info) int {
 		return emulatedItems
 	}
 	return testItems
-}
-
-// gpuSuites lists the comparisons of all jobs.
-func gpuSuites() []check.Suite {
-	all := slices.Clone(check.Primitives)
-	for _, job := range gpubench.Jobs() {
-		all = append(all, job.Suites...)
-	}
-	return all
 }
 
 func (a *app) finishGPUTest(r *check.Receipt, path string) error {

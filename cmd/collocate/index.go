@@ -21,8 +21,8 @@ func newIndexCmd(a *app) *cobra.Command {
 		Long: `Index the documents of files and folders ("-" for standard input) in the folder DIR. The index
 appears there when it is complete and replaces an existing one, with segments or without. While
 another process changes an index it is not replaced. Data beyond --memory are kept in
-temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, with auto
-if that is faster; the index is the same.`,
+temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, or on several
+(--more-devices), with auto on one if that is faster; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --positions --out news.index
   collocate index news.jsonl.zst --reorder --out ordered.index
   collocate index news.jsonl.zst --fields title:text,text:text,url:stored,lang:keyword,published:date --store-text --out fields.index
@@ -53,6 +53,7 @@ if that is faster; the index is the same.`,
 				Reordering:        a.progress("reordering"),
 				Engine:            a.engine,
 				Device:            a.gpu,
+				Also:              a.alsoGPUs(),
 			})
 			if err != nil {
 				return err
@@ -62,6 +63,7 @@ if that is faster; the index is the same.`,
 	}
 	addFlags(cmd, api.BuildingQuestion, &ask)
 	flags.register(cmd)
+	a.registerSharing(cmd)
 	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexBackupCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
 		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))

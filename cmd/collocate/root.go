@@ -27,7 +27,7 @@ type app struct {
 	threads     int
 	memory      bytesize.Size
 	gpu         engine.Device
-	moreDevices []int // of verbs that search
+	moreDevices []int // of --more-devices
 	json        bool
 	quiet       bool
 	verbose     bool
@@ -167,6 +167,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	}
 	if a.engine == engine.GPU && cmd.Annotations[gpuAnnotation] == "" {
 		return usagef("--engine gpu: %shas no GPU engine; use auto, multicore or sequential", verbPath(cmd))
+	}
+	if err := a.checkMoreDevices(); err != nil {
+		return err
 	}
 	a.boundMemory(cmd)
 	if a.verbose {

@@ -14,8 +14,8 @@ import (
 
 // onGPU copies the index to the device if the engine is the GPU.
 func (a *app) onGPU(ctx context.Context, s *search.Searcher) error {
-	if err := a.checkMoreDevices(); err != nil || a.engine != engine.GPU {
-		return err
+	if a.engine != engine.GPU {
+		return nil
 	}
 	return a.bringToGPU(ctx, s)
 }
@@ -59,9 +59,6 @@ func (a *app) registerMoreDevices(cmd *cobra.Command) {
 }
 
 func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {
-	if err := a.checkMoreDevices(); err != nil {
-		return err
-	}
 	err := s.OpenGPU(ctx, a.gpuOptions())
 	a.endProgress()
 	return err

@@ -44,7 +44,7 @@ func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOption
 	f.opt.Analyzer = an
 	f.opt.Engine, f.opt.Device, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
 	f.opt.Also = a.alsoGPUs()
-	return f.opt, a.checkMoreDevices()
+	return f.opt, nil
 }
 
 func newVocabCmd(a *app) *cobra.Command {

@@ -47,7 +47,8 @@ All methods give the same weights to the bit:
   auto        the same as invert (default)
 With --engine gpu there are all but sequential, in chunks that fit --gpu-memory, and --profile
 prints the time of each step on the device. --engine auto uses a GPU, if there is one, for
-corpora large enough to make up for opening it.
+corpora large enough to make up for opening it. With --more-devices, several GPUs share the
+documents.
 
 With --dict, words that are not in the dictionary are added, dropped, or merged into one, the
 empty word. They always count in the lengths of documents, so the weights of other words do not
@@ -66,6 +67,7 @@ change.`,
 		},
 	}
 	w.register(cmd)
+	a.registerSharing(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
 	f.StringVar(&w.index, "index", "", "write an index to this folder instead: its weights are computed at query time")
@@ -112,7 +114,7 @@ func (w *weighFlags) options(a *app) (o weigh.Options, closeDict func() error, e
 		}
 		o.Method = weigh.Sequential
 	}
-	o.Engine, o.Device = a.engine, a.gpu
+	o.Engine, o.Device, o.Also = a.engine, a.gpu, a.alsoGPUs()
 	if a.engine == engine.GPU {
 		o.Profile = w.profile
 		if o.Method == weigh.Sequential {
@@ -296,7 +298,7 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	w.hint(cmd, a, args)
 	err = index.Build(cmd.Context(), w.index, w.corpus(a, args, w.index), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
-		Engine: a.engine, Device: a.gpu, AllowDuplicateIDs: w.repeat,
+		Engine: a.engine, Device: a.gpu, Also: a.alsoGPUs(), AllowDuplicateIDs: w.repeat,
 	})
 	if err != nil {
 		return err

@@ -22,16 +22,11 @@ type Session struct {
 // OpenSession opens a device by its number and makes the given number of streams. Close closes
 // both.
 func OpenSession(ordinal, streams int) (*Session, error) {
-	return openSession(ordinal, streams, Open)
+	return openSession(func() (*Device, error) { return Open(ordinal) }, streams)
 }
 
-// OpenSessionContext is OpenSession with a driver context of its own; see OpenContext.
-func OpenSessionContext(ordinal, streams int) (*Session, error) {
-	return openSession(ordinal, streams, OpenContext)
-}
-
-func openSession(ordinal, streams int, open func(ordinal int) (*Device, error)) (*Session, error) {
-	dev, err := open(ordinal)
+func openSession(open func() (*Device, error), streams int) (*Session, error) {
+	dev, err := open()
 	if err != nil {
 		return nil, err
 	}

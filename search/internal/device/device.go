@@ -44,9 +44,9 @@ type Options struct {
 	Log *slog.Logger
 }
 
-func openBy(ctx context.Context, e *eval.Engine, o Options,
-	open func(ordinal int) (*gpu.Device, error)) (*Index, error) {
-	dev, err := open(o.Device.Ordinal)
+// openBy opens a device and loads the index of an engine onto it.
+func openBy(ctx context.Context, e *eval.Engine, o Options, on gpu.Named) (*Index, error) {
+	dev, err := on.Open()
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -38,23 +38,15 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 		}
 		return g, nil
 	}
-	also, seen := o.Also, map[int]bool{}
-	for o.Also = nil; ; also = also[1:] {
-		open := gpu.Open
-		if seen[o.Device.Ordinal] {
-			open = gpu.OpenContext
-		}
-		seen[o.Device.Ordinal] = true
-		x, err := openBy(ctx, e, o, open)
+	for _, d := range gpu.Several(o.Device, o.Also) {
+		o.Device, o.Also = d.Device, nil
+		x, err := openBy(ctx, e, o, d)
 		if err != nil {
 			return nil, errors.Join(err, g.Close())
 		}
 		g.all = append(g.all, x)
-		if len(also) == 0 {
-			return g, nil
-		}
-		o.Device = also[0]
 	}
+	return g, nil
 }
 
 // groupOf returns a group of open indexes.
