@@ -3,12 +3,18 @@
 //
 //	go run ./internal/mutants -n 40 ./index/segments ./serve
 //	go run ./internal/mutants -files 'gate|turn' -n 0 ./serve     # every mutant of two files
+//	go run ./internal/mutants -kinds '^(guard|lock)' -n 0 ./index # every guard and lock
+//	go run ./internal/mutants -kinds 'engine.go:(85|97)' -by ./search ./search/internal/eval
 //
-// Mutants are compiled with go build's overlay, so the tree is never touched. Those that do not
-// compile are not counted. Each takes a compilation of the package and a run of its tests with
-// -short, so only a sample is tried; -seed draws another. -long tries survivors again with all
-// tests. A survivor is a test to write, or a mutant that changes nothing: only a reader can tell.
-// -v also lists the killed ones, with what killed them: on a busy machine that may be the timeout.
+// Mutants are compiled with go build's overlay, so the tree is never touched: most into one test
+// binary with a switch for each, the others (constants) into one each. Those that do not compile
+// are not counted. For each mutant the tests with -short run that reach it: that make a guard's
+// condition true, or both sides of a border equal. -long tries survivors again with all tests. -n
+// draws a sample, and -seed another.
+//
+// A survivor is a test to write, code to delete, or a mutant that changes nothing: only a reader
+// can tell. -v also lists the killed ones, with what killed them: on a busy machine that may be the
+// timeout.
 package main
 
 import (
@@ -47,6 +53,7 @@ type trial struct {
 	jobs    int
 	files   *regexp.Regexp
 	kinds   *regexp.Regexp
+	by      *onePackage // whose tests run, if not those of the mutants' package
 	tests   string
 	timeout time.Duration
 	long    bool
@@ -62,7 +69,9 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	f.Uint64Var(&t.seed, "seed", 1, "seed of the sample")
 	f.IntVar(&t.jobs, "jobs", 2, "mutants at a time")
 	files := f.String("files", "", "only files whose names match this regular expression")
-	kinds := f.String("kinds", "", "only mutants whose descriptions match this regular expression")
+	kinds := f.String("kinds", "", "only mutants whose kind (guard, margin, lock, copy, border) and description, such as "+
+		"'guard file.go:17: no if x > 0', match this regular expression")
+	by := f.String("by", "", "run the tests of this package instead, which uses the mutants' one")
 	f.StringVar(&t.tests, "run", "", "only tests that match, as go test -run")
 	f.DurationVar(&t.timeout, "timeout", 2*time.Minute, "time for the tests of a mutant; more kills it")
 	f.BoolVar(&t.long, "long", false, "try survivors again without -short")
@@ -79,6 +88,13 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	packages, err := listPackages(ctx, f.Args())
 	if err != nil {
 		return err
+	}
+	if *by != "" {
+		found, err := listPackages(ctx, []string{*by})
+		if err != nil {
+			return err
+		}
+		t.by = &found[0]
 	}
 	if t.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
 		return err
@@ -104,15 +120,15 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 
 // onePackage is a package in the output of `go list`.
 type onePackage struct {
-	ImportPath, Dir string
-	GoFiles         []string
+	ImportPath, Dir, Name              string
+	GoFiles, TestGoFiles, XTestGoFiles []string
 }
 
 func listPackages(ctx context.Context, patterns []string) (out []onePackage, err error) {
 	if len(patterns) == 0 {
 		return nil, errors.New("no packages given, such as ./index/segments")
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles", "--"}, patterns...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,Name,GoFiles,TestGoFiles,XTestGoFiles", "--"}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	text, err := cmd.Output()
 	if err != nil {
@@ -142,7 +158,7 @@ func (t *trial) sample(p onePackage) ([]mutant, error) {
 		}
 		all = append(all, found...)
 	}
-	all = slices.DeleteFunc(all, func(m mutant) bool { return !t.kinds.MatchString(m.what) })
+	all = slices.DeleteFunc(all, func(m mutant) bool { return !t.kinds.MatchString(string(m.kind) + " " + m.String()) })
 	if t.n == 0 || len(all) <= t.n {
 		return all, nil
 	}
@@ -159,21 +175,28 @@ func (t *trial) sample(p onePackage) ([]mutant, error) {
 type fate string
 
 const (
-	untried  fate = ""
-	invalid  fate = "does not compile"
-	survived fate = "survived"
-	late     fate = "timeout" // killed by it
+	untried   fate = ""
+	invalid   fate = "does not compile"
+	survived  fate = "survived"
+	unreached fate = "no test reaches it" // so it survives
+	late      fate = "timeout"            // killed by it
 )
 
 // try runs the tests for each mutant and reports those that survive, and the numbers.
 func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant) error {
-	// A test that fails without a mutant would kill them all.
-	got, err := t.test(ctx, p, mutant{}, 0)
-	if err == nil && got != survived {
-		err = errors.New("its tests fail, or do not compile, without any mutant")
+	if tester := t.tester(p); len(tester.TestGoFiles)+len(tester.XTestGoFiles) == 0 {
+		return fmt.Errorf("%s has no tests", tester.ImportPath)
 	}
+	together, err := t.weave(ctx, p, all)
+	if err != nil {
+		return err
+	}
+	failing, err := t.follow(ctx, p, together)
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.ImportPath, err)
+	}
+	for _, name := range failing {
+		fmt.Fprintf(w, "%s fails without any mutant, and is left out\n", name)
 	}
 	var mu sync.Mutex
 	count, killed := map[fate]int{}, 0
@@ -184,82 +207,130 @@ func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant
 		defer mu.Unlock()
 		fates[i] = f
 		count[f]++
-		if f != survived && f != invalid {
+		if f != survived && f != unreached && f != invalid {
 			killed++
 		}
 		for ; shown < len(all) && fates[shown] != untried; shown++ {
-			if t.verbose {
-				fmt.Fprintf(w, "%v: %s\n", all[shown], fates[shown])
-			} else if fates[shown] == survived {
+			switch f := fates[shown]; {
+			case t.verbose || f == unreached:
+				fmt.Fprintf(w, "%v: %s\n", all[shown], f)
+			case f == survived:
 				fmt.Fprintln(w, all[shown])
 			}
 		}
 	}
+	err = t.each(len(all), func(i, job int) error {
+		f, err := t.test(ctx, p, together, all[i], i, job, failing)
+		if err == nil {
+			done(i, f)
+		}
+		return err
+	})
+	fmt.Fprintf(w, "%s: %d mutants, %d killed (%d by the timeout), %d survived (%d not reached); "+
+		"%d did not compile\n", p.ImportPath, killed+count[survived]+count[unreached], killed, count[late],
+		count[survived]+count[unreached], count[unreached], count[invalid])
+	return err
+}
+
+// tester is the package whose tests run for the mutants of a package.
+func (t *trial) tester(p onePackage) onePackage {
+	if t.by != nil {
+		return *t.by
+	}
+	return p
+}
+
+// each calls a function for the numbers below n, several at a time, with the number of the job.
+func (t *trial) each(n int, do func(i, job int) error) error {
 	next := make(chan int)
 	failed := make([]error, t.jobs)
 	var group sync.WaitGroup
 	for j := range t.jobs {
 		group.Go(func() {
 			for i := range next {
-				if f, err := t.test(ctx, p, all[i], 1+j); err != nil {
-					failed[j] = err
-				} else {
-					done(i, f)
+				if failed[j] == nil {
+					failed[j] = do(i, j)
 				}
 			}
 		})
 	}
-	for i := range all {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	group.Wait()
-	fmt.Fprintf(w, "%s: %d mutants, %d killed (%d by the timeout), %d survived; %d did not compile\n",
-		p.ImportPath, killed+count[survived], killed, count[late], count[survived], count[invalid])
 	return errors.Join(failed...)
 }
 
-// test compiles a package with a mutant and runs its tests. Calls with different numbers may run at
-// the same time.
-func (t *trial) test(ctx context.Context, p onePackage, m mutant, number int) (fate, error) {
+// test runs the tests of a mutant: those that reach it, if it is woven in, else all of them.
+func (t *trial) test(ctx context.Context, p onePackage, w *woven, m mutant, i, job int, failing []string) (
+	fate, error) {
 	if err := ctx.Err(); err != nil {
 		return invalid, err
 	}
-	source := filepath.Join(t.dir, fmt.Sprint(number, ".go"))
-	overlay := filepath.Join(t.dir, fmt.Sprint(number, ".json"))
-	binary := filepath.Join(t.dir, fmt.Sprint(number, ".test"))
-	replace := map[string]string{}
-	if m.path != "" {
-		if err := os.WriteFile(source, m.apply(), 0o666); err != nil {
-			return invalid, err
+	got, binary, tests := unreached, w.binary, w.testsOf(i)
+	skip := strings.Join(failing, "|")
+	var env []string
+	switch {
+	case !w.has[i]:
+		binary, tests = filepath.Join(t.dir, fmt.Sprint(job, ".test")), t.tests
+		files := map[string][]byte{m.path: m.apply()}
+		if _, err := t.compile(ctx, p, binary, fmt.Sprint(job), files); err != nil {
+			return invalid, ctx.Err()
 		}
-		replace[m.path] = source
+		got = survived
+	case len(w.reach[i]) > 0:
+		got = survived
+	}
+	if w.has[i] {
+		env = []string{fmt.Sprint(chosenVar, "=", i+1)}
+	}
+	var err error
+	if got == survived {
+		got, err = t.runTests(ctx, p, binary, true, tests, skip, env...)
+	}
+	if (got == survived || got == unreached) && t.long && err == nil {
+		var again fate
+		if again, err = t.runTests(ctx, p, binary, false, t.tests, skip, env...); again != survived {
+			got = again
+		}
+	}
+	return got, err
+}
+
+// compile compiles the tests of a package with some files replaced. Calls with different names may
+// run at the same time. It returns what the compiler says.
+func (t *trial) compile(ctx context.Context, p onePackage, binary, name string, files map[string][]byte) (
+	string, error) {
+	folder := filepath.Join(t.dir, name)
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for path, text := range files {
+		source := filepath.Join(folder, filepath.Base(path))
+		if err := os.WriteFile(source, text, 0o666); err != nil {
+			return "", err
+		}
+		replace[path] = source
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		return invalid, err
+		return "", err
 	}
+	overlay := filepath.Join(folder, "overlay.json")
 	if err := os.WriteFile(overlay, text, 0o666); err != nil {
-		return invalid, err
+		return "", err
 	}
-	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary}
+	args := []string{"test", "-c", "-vet=off", "-gcflags=" + p.ImportPath + "=-e", "-ldflags=-s -w", "-overlay", overlay, "-o", binary}
 	env := os.Environ()
 	if t.race {
 		args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
 	}
-	build := exec.CommandContext(ctx, "go", append(args, p.ImportPath)...)
+	build := exec.CommandContext(ctx, "go", append(args, t.tester(p).ImportPath)...)
 	build.Dir, build.Env = p.Dir, env
-	if err := build.Run(); err != nil {
-		return invalid, ctx.Err()
-	}
-	if _, err := os.Stat(binary); err != nil {
-		return invalid, fmt.Errorf("%s has no tests", p.ImportPath)
-	}
-	got, err := t.runTests(ctx, p, binary, true)
-	if got == survived && t.long {
-		got, err = t.runTests(ctx, p, binary, false)
-	}
-	return got, err
+	said, err := build.CombinedOutput()
+	return string(said), err
 }
 
 // complaints matches what tests say if they fail.
@@ -267,7 +338,8 @@ var complaints = regexp.MustCompile(`--- FAIL: (\S+)|WARNING: (DATA RACE)|(?:pan
 
 // runTests runs the tests in a temporary folder of their own. Tests that are killed leave files
 // behind, and may leave processes.
-func (t *trial) runTests(ctx context.Context, p onePackage, binary string, short bool) (fate, error) {
+func (t *trial) runTests(ctx context.Context, p onePackage, binary string, short bool, tests, skip string,
+	env ...string) (fate, error) {
 	limited, cancel := context.WithTimeout(ctx, t.timeout)
 	defer cancel()
 	temp, err := os.MkdirTemp(t.dir, "")
@@ -279,12 +351,15 @@ func (t *trial) runTests(ctx context.Context, p onePackage, binary string, short
 	if short {
 		args = append(args, "-test.short")
 	}
-	if t.tests != "" {
-		args = append(args, "-test.run="+t.tests)
+	if tests != "" {
+		args = append(args, "-test.run="+tests)
+	}
+	if skip != "" {
+		args = append(args, "-test.skip=^("+skip+")$")
 	}
 	cmd := exec.CommandContext(limited, binary, args...)
-	cmd.Dir = p.Dir
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	cmd.Dir = t.tester(p).Dir
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+temp), env...)
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

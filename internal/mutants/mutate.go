@@ -10,21 +10,37 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 )
 
-// mutant is a change of one file.
+// mutant is a change of one file. With a switch, it takes effect only if the mutant's number is
+// chosen when the tests start; see weave.
 type mutant struct {
-	path  string
-	line  int
-	what  string
-	text  []byte // of the file
-	edits []edit
+	path     string
+	line     int
+	kind     kind
+	what     string
+	text     []byte // of the file
+	edits    []edit
+	switched []edit // the same change with a switch; none if that is not possible
 }
 
-// edit replaces the bytes from start up to end.
+// kind is what a mutant breaks.
+type kind string
+
+const (
+	guards  kind = "guard"  // an if that ends a function or goes on with the next item
+	margins kind = "margin" // a constant that is scaled, or a small number that is dropped
+	locks   kind = "lock"
+	copies  kind = "copy"
+	borders kind = "border" // a comparison with or without equality
+)
+
+// edit replaces the bytes from start up to end, or puts text before and after them.
 type edit struct {
-	start, end int
-	text       string
+	start, end    int
+	text          string // unless it wraps
+	before, after string
 }
 
 func (m mutant) String() string {
@@ -32,17 +48,39 @@ func (m mutant) String() string {
 }
 
 // apply returns the changed file. Lines keep their numbers.
-func (m mutant) apply() []byte {
-	text := slices.Clone(m.text)
-	edits := slices.SortedFunc(slices.Values(m.edits), func(a, b edit) int { return cmp.Compare(b.start, a.start) })
-	for _, e := range edits { // the last one first
-		text = slices.Replace(text, e.start, e.end, []byte(e.text)...)
+func (m mutant) apply() []byte { return applied(m.text, m.edits) }
+
+// applied returns a text with edits. Those that wrap may lie inside others, the first outside.
+func applied(text []byte, edits []edit) []byte {
+	type part struct {
+		at, end int
+		text    string
+		order   [2]int // among parts at one place
 	}
-	return text
+	var parts []part
+	for i, e := range edits {
+		if e.before == "" && e.after == "" {
+			parts = append(parts, part{e.start, e.end, e.text, [2]int{1, 0}})
+			continue
+		}
+		// What ends here comes before what begins here; the inner ends first and begins last.
+		parts = append(parts, part{e.start, e.start, e.before, [2]int{-e.end, i}},
+			part{e.end, e.end, e.after, [2]int{-len(text) - 1 - e.start, -i}})
+	}
+	slices.SortStableFunc(parts, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), slices.Compare(a.order[:], b.order[:]))
+	})
+	var out []byte
+	at := 0
+	for _, p := range parts {
+		out = append(append(out, text[at:p.at]...), p.text...)
+		at = p.end
+	}
+	return append(out, text[at:]...)
 }
 
-// margin matches the names of constants that are scaled.
-var margin = regexp.MustCompile(`(?i)slack|margin|epsilon|toleran|spare|start|debt|least|most|max|min|limit|bound|share|every`)
+// scaled matches the names of constants that are scaled.
+var scaled = regexp.MustCompile(`(?i)slack|margin|epsilon|toleran|spare|start|debt|least|most|max|min|limit|bound|share|every`)
 
 // finder collects the mutants of a file.
 type finder struct {
@@ -65,7 +103,7 @@ func mutantsOf(path string) ([]mutant, error) {
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
-			f.margins(d)
+			f.constants(d)
 		case *ast.FuncDecl:
 			if d.Body != nil {
 				f.function(d.Type, d.Body)
@@ -82,31 +120,48 @@ func (f *finder) source(n ast.Node) string {
 }
 
 // add adds a mutant that replaces nodes by texts.
-func (f *finder) add(at ast.Node, what string, edits ...edit) {
-	f.found = append(f.found, mutant{f.path, f.files.Position(at.Pos()).Line, what, f.text, edits})
+func (f *finder) add(at ast.Node, k kind, what string, edits, switched []edit) {
+	f.found = append(f.found,
+		mutant{f.path, f.files.Position(at.Pos()).Line, k, what, f.text, edits, switched})
 }
 
 func (f *finder) replace(n ast.Node, text string) edit {
-	return edit{f.offset(n.Pos()), f.offset(n.End()), text}
+	return edit{start: f.offset(n.Pos()), end: f.offset(n.End()), text: text}
 }
 
-// margins scales constants.
-func (f *finder) margins(d *ast.GenDecl) {
+func (f *finder) wrap(n ast.Node, before, after string) edit {
+	return edit{start: f.offset(n.Pos()), end: f.offset(n.End()), before: before, after: after}
+}
+
+// constants scales constants.
+func (f *finder) constants(d *ast.GenDecl) {
 	if d.Tok != token.CONST {
 		return
 	}
 	for _, s := range d.Specs {
 		v := s.(*ast.ValueSpec)
 		for i, name := range v.Names {
-			if i >= len(v.Values) || !margin.MatchString(name.Name) || !numeric(v.Values[i]) {
+			if i >= len(v.Values) || !scaled.MatchString(name.Name) || !numeric(v.Values[i]) {
 				continue
 			}
 			value := f.source(v.Values[i])
 			for _, scale := range []string{"* 4", "/ 4"} {
-				f.add(name, fmt.Sprintf("%s = %s %s", name.Name, value, scale),
-					f.replace(v.Values[i], "("+value+") "+scale))
+				f.add(name, margins, fmt.Sprintf("%s = %s %s", name.Name, value, scale),
+					[]edit{f.replace(v.Values[i], "("+value+") "+scale)}, nil)
 			}
 		}
+	}
+}
+
+// rounding drops a small number in a function, such as 0x1p-20: it stands for what sums may be off
+// by.
+func (f *finder) rounding(n *ast.BasicLit) {
+	if n.Kind != token.FLOAT {
+		return
+	}
+	if v, err := strconv.ParseFloat(n.Value, 64); err == nil && v != 0 && v < 1e-4 {
+		f.add(n, margins, "0 instead of "+n.Value, []edit{f.replace(n, "0")},
+			[]edit{f.wrap(n, "mutantNumber(#, ", ")")})
 	}
 }
 
@@ -126,6 +181,9 @@ func numeric(e ast.Expr) bool {
 	return ok
 }
 
+// unless begins a statement that a switch can leave out.
+const unless = "if !mutantIs(#) { "
+
 // function finds the mutants of a function's body. Function literals are functions of their own.
 func (f *finder) function(t *ast.FuncType, body *ast.BlockStmt) {
 	fails := false
@@ -133,7 +191,7 @@ func (f *finder) function(t *ast.FuncType, body *ast.BlockStmt) {
 		name, ok := r.List[len(r.List)-1].Type.(*ast.Ident)
 		fails = ok && name.Name == "error"
 	}
-	locks := map[string][]edit{}
+	held, switched := map[string][]edit{}, map[string][]edit{}
 	first := map[string]ast.Node{}
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -153,31 +211,37 @@ func (f *finder) function(t *ast.FuncType, body *ast.BlockStmt) {
 			}
 		case *ast.ExprStmt:
 			if name, call := f.lock(n.X); name != "" {
-				locks[name] = append(locks[name], f.replace(call, ""))
+				held[name] = append(held[name], f.replace(call, ""))
+				switched[name] = append(switched[name], f.wrap(n, unless, " }"))
 				if first[name] == nil {
 					first[name] = n
 				}
 			}
 			if c, ok := n.X.(*ast.CallExpr); ok && f.source(c.Fun) == "copy" {
-				f.add(n, "no "+f.source(c), f.replace(c, "_ = len("+f.source(c.Args[1])+")"))
+				f.add(n, copies, "no "+f.source(c),
+					[]edit{f.replace(c, "_ = len("+f.source(c.Args[1])+")")},
+					[]edit{f.wrap(n, unless, " }")})
 			}
 		case *ast.DeferStmt:
 			if name, _ := f.lock(n.Call); name != "" {
-				locks[name] = append(locks[name], f.replace(n, ""))
+				held[name] = append(held[name], f.replace(n, ""))
+				switched[name] = append(switched[name], f.wrap(n, unless, " }"))
 			}
 		case *ast.CallExpr:
 			f.clone(n)
+		case *ast.BasicLit:
+			f.rounding(n)
 		}
 		return true
 	})
-	names := make([]string, 0, len(locks))
-	for name := range locks {
+	names := make([]string, 0, len(held))
+	for name := range held {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		if at := first[name]; at != nil {
-			f.add(at, "no lock of "+name, locks[name]...)
+			f.add(at, locks, "no lock of "+name, held[name], switched[name])
 		}
 	}
 }
@@ -224,7 +288,8 @@ func (f *finder) guard(n *ast.IfStmt, fails bool) {
 	default:
 		return
 	}
-	f.add(n, "no if "+cond, f.replace(n.Cond, "false && ("+f.source(n.Cond)+")"))
+	f.add(n, guards, "no if "+cond, []edit{f.wrap(n.Cond, "(", ") && false")},
+		[]edit{f.wrap(n.Cond, "(", ") && !mutantIs(#)")})
 }
 
 // isContextErr reports whether an expression is ctx.Err(), of any context.
@@ -245,7 +310,8 @@ func (f *finder) loop(n *ast.ForStmt) {
 	ast.Inspect(n.Cond, func(e ast.Node) bool {
 		b, ok := e.(*ast.BinaryExpr)
 		if ok && b.Op == token.EQL && isContextErr(b.X) {
-			f.add(n, "no "+f.source(b), f.replace(b, "("+f.source(b)+" || true)"))
+			f.add(n, guards, "no "+f.source(b), []edit{f.wrap(b, "(", " || true)")},
+				[]edit{f.wrap(b, "(", " || mutantIs(#))")})
 		}
 		return true
 	})
@@ -254,14 +320,18 @@ func (f *finder) loop(n *ast.ForStmt) {
 // comparisons shifts the borders of the comparisons in a condition.
 func (f *finder) comparisons(cond ast.Expr) {
 	shifted := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}
+	switches := map[token.Token]string{token.LSS: "mutantLess", token.LEQ: "mutantAtMost",
+		token.GTR: "mutantMore", token.GEQ: "mutantAtLeast"}
 	ast.Inspect(cond, func(n ast.Node) bool {
 		if _, ok := n.(*ast.FuncLit); ok {
 			return false
 		}
 		if b, ok := n.(*ast.BinaryExpr); ok && shifted[b.Op] != "" {
 			at := f.offset(b.OpPos)
-			f.add(b, fmt.Sprintf("%s %s %s", f.source(b.X), shifted[b.Op], f.source(b.Y)),
-				edit{at, at + len(b.Op.String()), shifted[b.Op]})
+			f.add(b, borders, fmt.Sprintf("%s %s %s", f.source(b.X), shifted[b.Op], f.source(b.Y)),
+				[]edit{{start: at, end: at + len(b.Op.String()), text: shifted[b.Op]}},
+				[]edit{f.wrap(b, switches[b.Op]+"(#, ", ")"),
+					{start: at, end: at + len(b.Op.String()), text: ", "}})
 		}
 		return true
 	})
@@ -278,6 +348,8 @@ func (f *finder) clone(c *ast.CallExpr) {
 		"maps.Clone": "(" + arg + ")", "strings.Clone": "strings.TrimPrefix(" + arg + ", \"\")",
 	}[f.source(c.Fun)]
 	if instead != "" {
-		f.add(c, "no "+f.source(c.Fun)+" of "+arg, f.replace(c, instead))
+		at := f.offset(c.Lparen)
+		f.add(c, copies, "no "+f.source(c.Fun)+" of "+arg, []edit{f.replace(c, instead)},
+			[]edit{f.wrap(c, "mutantClone(#, ", ""), {start: at, end: at + 1, text: ", "}})
 	}
 }

@@ -52,3 +52,6 @@ func (c *Counter) Add(name string) {
 	}
 	c.n[name]++
 }
+
+// Below reports whether a sum of a few numbers is below b, however it was rounded.
+func Below(sum, b float64) bool { return sum < b*(1-0x1p-40) }

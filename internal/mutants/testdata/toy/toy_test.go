@@ -6,7 +6,7 @@ import (
 )
 
 // The test needs the guard of empty lists, that of negative numbers, the border at 9 and the slack.
-// It needs neither the context's nor the clone, nor the lock.
+// It needs neither the context's nor the clone, nor the lock, nor the margin for rounding.
 func TestSum(t *testing.T) {
 	if _, err := Sum(context.Background(), nil); err == nil {
 		t.Error("no error for no numbers")
@@ -19,4 +19,7 @@ func TestSum(t *testing.T) {
 	}
 	var c Counter
 	c.Add("a")
+	if !Below(1, 2) || Below(2, 1) {
+		t.Error("1 is not below 2")
+	}
 }
