@@ -53,8 +53,8 @@ func (q *Query) andBestFirst() (done bool, err error) {
 	}
 	q.scoreBest(lists, m.best.floor, first)
 	q.anyOrder = before
-	// The factor exceeds the rounding of sums.
-	if m.best.floor < 0 || q.Heap.Full() && q.cut >= float64(m.best.floor)*(1+0x1p-18) {
+	// What was dropped has sums up to the floor, and cut allows for their rounding.
+	if m.best.floor < 0 || q.Heap.Full() && q.cut >= float64(m.best.floor) {
 		return true, nil
 	}
 	if q.Heap.Full() {
@@ -133,7 +133,7 @@ func (q *Query) scoreBest(lists []*list, low, high float32) {
 	b := &m.best
 	for from := 0; from < b.n; {
 		m.n, m.kind = 0, scored
-		low := max(low, float32(q.cut*(1-0x1p-20)))
+		low := max(low, float32(q.cut))
 		for ; from < b.n && m.n <= maxWaiting-index.BlockSize; from += index.BlockSize {
 			m.n += b.between(from, min(from+index.BlockSize, b.n), low, high, m.docs[m.n:],
 				m.tfs[0][m.n:], m.sums[m.n:])

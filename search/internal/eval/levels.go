@@ -89,11 +89,11 @@ func (v *levels) makeRoom(docs uint64) {
 // rewind begins with the first document again.
 func (v *levels) rewind() { v.need, v.until = 0, 0 }
 
-func (v *levels) unitsOf(score float64) int8 { return int8(math.Ceil(score * v.scale * (1 + 1e-9))) }
+func (v *levels) unitsOf(score float64) int8 { return int8(math.Ceil(score * v.scale)) }
 
 // needOf is what the units at a place must add up to so that a document there can be above the cut.
 func (v *levels) needOf(cut float64) int8 {
-	return int8(max(1, min(127, math.Floor(cut*v.scale*(1-1e-9))+1)))
+	return int8(max(1, min(127, math.Floor(cut*v.scale)+1)))
 }
 
 func (v *levels) prepareSieve(lead *list) {
@@ -249,7 +249,7 @@ func (v *levels) choose(docs, tfs []uint32, cut float64, outDocs, outTFs []uint3
 		return 0
 	}
 	tfs = tfs[:len(docs)]
-	v.sieve.Cut = float32(cut * (1 - 0x1p-20)) // sums are rounded
+	v.sieve.Cut = float32(cut)
 	if simd.HasWideKernels {
 		return simd.SiftLevels(&docs[0], &tfs[0], len(docs), &v.sieve, &outDocs[0], &outTFs[0],
 			&outSums[0])

@@ -29,12 +29,11 @@ func (q *Query) scoreMarked(base uint32) {
 // cannot win any more or all are replaced.
 func (q *Query) scoreMarkedDoc(doc uint32, mask uint8) {
 	m := &q.or.marks
-	cut := q.cut * (1 - 0x1p-40) // sums are rounded
 	rest := m.sums[mask]
 	for _, l := range m.asked {
 		rest += l.boundAt(doc) - l.windowBound
 	}
-	if rest <= cut {
+	if rest <= q.cut {
 		return
 	}
 	m.spent += lookCost * float64(len(m.lists)+2*len(m.asked))
@@ -50,20 +49,20 @@ func (q *Query) scoreMarkedDoc(doc uint32, mask uint8) {
 			q.scores[l.pos] = l.Score(tf, length)
 			rest += float64(q.scores[l.pos])
 		}
-		if rest <= cut {
+		if rest <= q.cut {
 			return
 		}
 	}
 	for _, l := range m.asked {
 		rest -= l.boundAt(doc)
-		if bound, _ := l.look(doc); rest+bound <= cut {
+		if bound, _ := l.look(doc); rest+bound <= q.cut {
 			return
 		}
 		if l.Seek(doc) == doc {
 			q.scores[l.pos] = l.scoreHere(doc, length)
 			rest += float64(q.scores[l.pos])
 		}
-		if rest <= cut {
+		if rest <= q.cut {
 			return
 		}
 	}

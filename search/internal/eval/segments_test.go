@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -51,6 +52,17 @@ func writeSegments(t testing.TB, p *searchtest.Plain, at []uint32, dir string) *
 		t.Fatal(err)
 	}
 	return s
+}
+
+// The numbers of documents of all segments fit in 32 bits, but for the last, which ends a list.
+func TestSegmentsHaveLimitedDocuments(t *testing.T) {
+	one, two := buildLines(t, "whitespace", "a").e, buildLines(t, "whitespace", "b").e
+	for rest, ok := range map[uint64]bool{math.MaxUint32 - 2: true, math.MaxUint32 - 1: false, math.MaxUint32: false} {
+		two.Collection.Docs = rest
+		if _, err := NewSegments([]*Engine{one, two}); (err == nil) != ok {
+			t.Errorf("1 and %d documents: %v", rest, err)
+		}
+	}
 }
 
 // borders returns the borders of up to ten segments of random sizes, of n documents in all.

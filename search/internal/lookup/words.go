@@ -130,7 +130,7 @@ func weightOf(word ask.Word) (float64, error) {
 	case w == 0:
 		return 1, nil
 	case !(w > 0 && w <= 1e9):
-		return 0, ask.Refuse("word %q: weight %v: want a positive number", word.Text, w)
+		return 0, ask.Refuse("word %q: weight %v: want a positive number up to 1e9", word.Text, w)
 	default:
 		return w, nil
 	}
