@@ -123,6 +123,35 @@ func TestSparseBounds(t *testing.T) {
 	}
 }
 
+// A word of a weight of a billion is in two documents, and other words of tiny weights decide on the
+// rest of the answers. In the sum of all bounds the tiny ones lose most of their digits. So what is
+// left of the sum, once the bound of the billion is subtracted, may be below their scores.
+func TestSparseBoundsFarAboveScores(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 29))
+	var lines []string
+	for doc := range 400 {
+		line := strings.Repeat("x ", 5+rng.IntN(3)) + strings.Repeat("a ", rng.IntN(4)) +
+			strings.Repeat("b ", rng.IntN(3))
+		if doc == 7 || doc == 300 {
+			line += "heavy"
+		}
+		lines = append(lines, line)
+	}
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", lines...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		set := docset.New(len(lines))
+		for _, doc := range append([]int{7, 300}, rng.Perm(len(lines))[:40]...) {
+			set.Add(uint32(doc))
+		}
+		tiny := 1e-6 * rng.Float64()
+		weights := map[string]float64{"heavy": 1e9, "a": tiny, "b": tiny * (0.5 + rng.Float64())}
+		compareSparse(t, e, weights, set, model.BM25{Variant: bm25.Lucene})
+	}
+}
+
 // compareSparse searches for any of some words within a set by the strategy sparse, whether it is
 // worth it or not, for each k up to 10, and compares with the exhaustive algorithm.
 func compareSparse(t *testing.T, e *eval.Engine, weights map[string]float64, set *docset.Set,
