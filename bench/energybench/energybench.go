@@ -145,7 +145,7 @@ func Rows(ctx context.Context, o Options) (rows []Row, err error) {
 	if o.Device != nil {
 		gpus = append(gpus, o.Device.Info().PCI)
 	}
-	b := &bench{Options: o, ctx: ctx, amount: o.amount(), meter: energy.Open(o.Powercap, gpus...)}
+	b := &bench{Options: o, ctx: ctx, amount: o.amount(), meter: energy.Open(o.Powercap), gpus: gpus}
 	if b.dir, err = os.MkdirTemp(o.Dir, "energy"); err != nil {
 		return nil, err
 	}
@@ -163,6 +163,7 @@ type bench struct {
 	ctx    context.Context
 	amount amount
 	meter  *energy.Meter
+	gpus   []string // PCI addresses
 	dir    string
 	rows   []Row
 }
@@ -181,7 +182,7 @@ func (b *bench) measure(job string, e engine.Kind, unit string, units float64, w
 			}
 		}
 		return nil
-	})
+	}, b.gpus...)
 	b.rows = append(b.rows, Row{job, e.String(), unit, units, runs, use})
 	return err
 }

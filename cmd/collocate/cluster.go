@@ -312,7 +312,7 @@ func (f *clusterFlags) mergeVocab(a *app, cmd *cobra.Command, parts []cluster.In
 		return err
 	}
 	if a.json {
-		return a.vocabularyJSON(v, stats, out)
+		return a.vocabularyJSON(v, stats, out, nil)
 	}
 	if err := a.writeVocabulary(v, out); err != nil {
 		return err

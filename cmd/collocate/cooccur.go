@@ -97,6 +97,7 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
 	c.registerSharing(cmd)
+	c.registerStats(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0,
 		"subsample words more frequent than this fraction, such as 1e-4; 0 means off")
 	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
@@ -152,6 +153,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	measured := c.meter(c.stats)
 	c.corpus.hint(cmd, c.app, args)
 	if c.vocab == "" {
 		// The corpus is read twice; standard input can only be read once.
@@ -208,17 +210,20 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	if err := file.Commit(); err != nil {
 		return err
 	}
+	used := measured(stats.Words, perWords)
 	c.log.Info("made the matrix", "engine", stats.Engine, "threads", c.threads, "runs", stats.Runs)
 	if c.json {
 		return c.printJSON(struct {
 			Engine string `json:"engine"`
 			cooccur.Stats
-		}{stats.Engine.String(), stats})
+			Energy *energyUse `json:"energy,omitempty"`
+		}{stats.Engine.String(), stats, used})
 	}
 	if c.opt.Values != cooccur.ByValue {
 		c.summary("%d of %d entries have a %v that is not 0", file.Scored(), stats.Entries, c.opt.Values)
 	}
 	c.summary("%d words, %d in the vocabulary of %d; %d entries", stats.Words, stats.Kept, v.Len(), stats.Entries)
+	c.printEnergy(used)
 	return nil
 }
 

@@ -40,6 +40,7 @@ temporary files beside DIR. With --engine gpu, words are numbered and sorted on 
 			if err != nil {
 				return err
 			}
+			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
 			err = index.Build(cmd.Context(), ask.Out, flags.corpus(a, args, ask.Out), index.BuildOptions{
 				Analyzer:          an,
@@ -58,12 +59,13 @@ temporary files beside DIR. With --engine gpu, words are numbered and sorted on 
 			if err != nil {
 				return err
 			}
-			return a.indexMade(ask.Out)
+			return a.indexBuilt(ask.Out, measured)
 		},
 	}
 	addFlags(cmd, api.BuildingQuestion, &ask)
 	flags.register(cmd)
 	a.registerSharing(cmd)
+	a.registerStats(cmd)
 	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexBackupCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),
 		newIndexStatsCmd(a), newIndexExportCmd(a), newIndexImportCmd(a))

@@ -216,14 +216,21 @@ the same way. The mean document length is taken from the header.`,
 }
 
 // indexMade prints the size of a new index.
-func (a *app) indexMade(dir string) error {
+func (a *app) indexMade(dir string) error { return a.indexBuilt(dir, a.meter(false)) }
+
+// indexBuilt prints the size of a new index, and the energy that was measured.
+func (a *app) indexBuilt(dir string, measured func(int64, energyUnit) *energyUse) error {
 	r, err := index.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	used := measured(r.Tokens(), perWords)
 	if a.json {
-		return a.printJSON(r.Stats())
+		return a.printJSON(struct {
+			index.Stats
+			Energy *energyUse `json:"energy,omitempty"`
+		}{r.Stats(), used})
 	}
 	pruned := ""
 	if s := r.Stats(); s.FullPostings > 0 {
@@ -231,5 +238,6 @@ func (a *app) indexMade(dir string) error {
 	}
 	a.summary("%s, %s, %s%s in %s", counted(r.Docs(), "document"), counted(r.Terms(), "word"),
 		counted(r.Postings(), "posting"), pruned, dir)
+	a.printEnergy(used)
 	return nil
 }

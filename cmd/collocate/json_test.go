@@ -51,7 +51,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "shard corpus.index 2 --out corpus.shards"},
 	{args: "search corpus.index cat --stats --explain"},
 	{args: "search corpus.index nothing"},
-	{args: "search corpus.index --topics topics.tsv --run run.txt --recall"},
+	{args: "search corpus.index --topics topics.tsv --run run.txt --recall --stats"},
 	{args: "search corpus.index --topics topics.tsv", refused: "--run FILE"},
 	{args: "show corpus.index corpus.txt:1"},
 	{args: "eval qrels.txt run.txt --per-query"},

@@ -79,6 +79,7 @@ rounds run there, too: hundreds at once for pairs in a plane, otherwise one afte
 	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
 	group(cmd, "Files", "geojson", "geopackage", "svg", "out")
 	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}})
+	a.registerStats(cmd)
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
 		newPlacesCoOccurrenceCmd(a), newPlacesEnrichmentCmd(a))
 	return cmd
@@ -139,6 +140,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	}
 	defer boundHeap(a.memory)()
 	ctx := cmd.Context()
+	measured := a.meter(a.stats)
 	in, err := a.readPoints(ctx, &p.ask.PointsReading, 2, paths)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	if err != nil {
 		return asFlags(api.MineQuestion, err)
 	}
-	return p.print(a, in, answer)
+	return p.print(a, in, answer, measured(int64(in.Len()), perPoints))
 }
 
 // places returns points with the engine for questions about them.
@@ -247,7 +249,8 @@ func what(distance float64, knn int, crs *points.CRS) string {
 	return fmt.Sprintf("%d nearest within %s", knn, withUnit(distance, crs))
 }
 
-func (p *placesFlags) print(a *app, in *points.Input, answer *api.MineAnswer) error {
+func (p *placesFlags) print(a *app, in *points.Input, answer *api.MineAnswer,
+	used *energyUse) error {
 	reports := answer.Reports()
 	if p.rulesCSV != "" {
 		if err := a.writeTo(p.rulesCSV,
@@ -265,12 +268,18 @@ func (p *placesFlags) print(a *app, in *points.Input, answer *api.MineAnswer) er
 			return fmt.Errorf("write the table: %w", err)
 		}
 	}
+	if !a.json && p.format != "json" {
+		a.printEnergy(used)
+	}
 	switch {
 	case p.svg == "-" || p.geojson == "-":
 		return nil // standard output has the table
 	case a.json || p.format == "json":
 		answer.Engine = ""
-		return a.printJSON(answer)
+		return a.printJSON(struct {
+			*api.MineAnswer
+			Energy *energyUse `json:"energy,omitempty"`
+		}{answer, used})
 	case p.format == "csv":
 		return coloc.WriteCSV(a.stdout, reports...)
 	}

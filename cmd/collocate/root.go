@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/cpu"
+	"github.com/collocate/collocate/internal/energy"
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/weigh"
 )
@@ -32,6 +33,8 @@ type app struct {
 	quiet       bool
 	verbose     bool
 	bom         bool // tables begin with a byte order mark
+	stats       bool // measure the energy; see registerStats
+	powercap    string
 
 	stdin  io.Reader
 	stdout io.Writer
@@ -47,8 +50,8 @@ type app struct {
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	return &app{
 		threads: runtime.GOMAXPROCS(0),
-		memory:  2 * bytesize.GB,
-		stdin:   stdin, stdout: stdout, stderr: stderr,
+		memory:  2 * bytesize.GB, powercap: energy.Powercap,
+		stdin: stdin, stdout: stdout, stderr: stderr,
 		log: slog.New(slog.DiscardHandler),
 	}
 }

@@ -66,7 +66,8 @@ Without a query it reads queries from standard input, one per line, and prints "
 the answers of each; on a terminal there is a prompt with arrow keys and a history instead. With
 --topics it answers a file of topics (TREC, TSV, CSV, id:text, SMART or JSON) and writes a run
 for 'collocate eval' or trec_eval. These sort a run by its scores; therefore, of equal scores,
-each is written as the next smaller float32, so that the order is kept.
+each is written as the next smaller float32, so that the order is kept. There --stats measures
+the energy of processors and GPUs, where the system lets one read it.
 
 With --engine auto, CPU cores answer. Beyond 1,000 topics it times the first 1,000 and moves the
 rest to a GPU, if there is one and that should at least halve the remaining time. With --engine
@@ -130,7 +131,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: give only one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "stats", "count", "from", "plain", "show", "facet", "sort"} {
+	for _, name := range []string{"explain", "snippets", "count", "from", "plain", "show", "facet", "sort"} {
 		if f.topics != "" && f.set(name) {
 			return usagef("--%s needs a query; leave it out with --topics", name)
 		}

@@ -50,6 +50,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		return fmt.Errorf("two documents have the ID %q, and a run cannot tell them apart; give the documents other IDs (index --id-field)", id)
 	}
 	r.Trace = false
+	measured := a.meter(f.ask.Stats)
 	start := time.Now()
 	w := topicWriter{a: a, s: s, f: f, topics: topics}
 	if w.requests, err = f.requestsOf(s, r, topics); err != nil {
@@ -64,29 +65,32 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		return err
 	}
 	took := time.Since(start)
+	used := measured(int64(len(topics)), perQuery)
 	if w.unanswered > 0 {
 		a.note(fmt.Sprintf("%d of %s have no answers, and no lines in the run", w.unanswered,
 			counted(len(topics), "topic")))
 	}
 	if a.json {
 		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(),
-			w.recall.approximate, w.recall.mean()})
+			w.recall.approximate, w.recall.mean(), used})
 	}
 	a.summary("%s, %s in %v, %.0f topics a second", counted(len(topics), "topic"),
 		counted(w.answers, "answer"), took.Round(time.Millisecond),
 		float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
+	a.printEnergy(used)
 	return nil
 }
 
 // runJSON is the summary of a run in a file, for --json.
 type runJSON struct {
-	Run         string   `json:"run"`
-	Topics      int      `json:"topics"`
-	Answers     int      `json:"answers"`
-	Seconds     float64  `json:"seconds"`
-	Approximate bool     `json:"approximate,omitempty"`
-	Recall      *float64 `json:"recall,omitempty"`
+	Run         string     `json:"run"`
+	Topics      int        `json:"topics"`
+	Answers     int        `json:"answers"`
+	Seconds     float64    `json:"seconds"`
+	Approximate bool       `json:"approximate,omitempty"`
+	Recall      *float64   `json:"recall,omitempty"`
+	Energy      *energyUse `json:"energy,omitempty"`
 }
 
 // topicWriter writes a run. Workers format the answers of topics as lines, which are written in the

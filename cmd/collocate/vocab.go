@@ -68,6 +68,7 @@ busy for more than two or three seconds.`,
 			if err != nil {
 				return err
 			}
+			measured := a.meter(a.stats)
 			corpus.hint(cmd, a, args)
 			opt, err := flags.options(a, an)
 			if err != nil {
@@ -85,26 +86,30 @@ busy for more than two or three seconds.`,
 					opt.MinCount, counted(stats.Distinct, "distinct word"))
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
+			used := measured(stats.Words, perWords)
 			if a.json {
-				return a.vocabularyJSON(v, stats, out)
+				return a.vocabularyJSON(v, stats, out, used)
 			}
 			if err := a.writeVocabulary(v, out); err != nil {
 				return err
 			}
 			a.summary("%s of %s, %d distinct; kept %d", counted(stats.Words, "word"),
 				counted(stats.Documents, "document"), stats.Distinct, stats.Kept)
+			a.printEnergy(used)
 			return nil
 		},
 	}
 	corpus.register(cmd)
 	flags.register(cmd)
 	a.registerSharing(cmd)
+	a.registerStats(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output); .parquet for a table of id, word and count")
 	return cmd
 }
 
 // vocabularyJSON prints a summary of a vocabulary, with its words unless a file has them.
-func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStats, path string) error {
+func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStats, path string,
+	used *energyUse) error {
 	type word struct {
 		Word  string `json:"word"`
 		Count uint64 `json:"count"`
@@ -121,8 +126,9 @@ func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStat
 	return a.printJSON(struct {
 		Engine string `json:"engine"`
 		cooccur.VocabularyStats
-		Vocabulary []word `json:"vocabulary,omitzero"`
-	}{stats.Engine.String(), stats, list})
+		Energy     *energyUse `json:"energy,omitempty"`
+		Vocabulary []word     `json:"vocabulary,omitzero"`
+	}{stats.Engine.String(), stats, used, list})
 }
 
 // writeVocabulary writes to a file, or to standard output without a name.

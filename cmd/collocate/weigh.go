@@ -85,6 +85,7 @@ change.`,
 		"out-format": weigh.Formats(), "method": weigh.Methods(), "variant": bm25.Variants(),
 		"unknown": {"add", "merge", "drop"},
 	})
+	a.registerStats(cmd)
 	cmd.AddCommand(newWeighCheckCmd(a))
 	return cmd
 }
@@ -179,7 +180,8 @@ type weighSummary struct {
 	Seconds    float64 `json:"seconds"`
 	MBPerSec   float64 `json:"mb_per_second"`
 
-	Steps []weigh.Step `json:"steps,omitempty"`
+	Steps  []weigh.Step `json:"steps,omitempty"`
+	Energy *energyUse   `json:"energy,omitempty"`
 }
 
 func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
@@ -202,6 +204,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 			return err
 		}
 	}
+	measured := a.meter(a.stats)
 	w.hint(cmd, a, args)
 	start := time.Now()
 	weights, err := weigh.Weigh(cmd.Context(), w.corpus(a, args, w.out), o)
@@ -231,6 +234,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 		MeanLength: float64(weights.Tokens()) / float64(max(1, weights.Docs())),
 		MBPerSec:   float64(weights.TextBytes()) / 1e6 / seconds,
 		Steps:      weights.Steps(),
+		Energy:     measured(weights.Tokens(), perWords),
 	}
 	if a.json {
 		return a.printJSON(s)
@@ -238,6 +242,7 @@ func (w *weighFlags) run(cmd *cobra.Command, a *app, args []string) error {
 	a.summary("%s, %s, %s, mean length %.1f, %.3g s, %.3g MB/s (%s)",
 		counted(s.Documents, "document"), counted(s.Terms, "term"), counted(s.Pairs, "pair"),
 		s.MeanLength, s.Seconds, s.MBPerSec, s.Method)
+	a.printEnergy(s.Energy)
 	return printSteps(a, s.Steps)
 }
 
@@ -295,6 +300,7 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
+	measured := a.meter(a.stats)
 	w.hint(cmd, a, args)
 	err = index.Build(cmd.Context(), w.index, w.corpus(a, args, w.index), index.BuildOptions{
 		Analyzer: an, Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
@@ -303,5 +309,5 @@ func (w *weighFlags) runIndex(cmd *cobra.Command, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.indexMade(w.index)
+	return a.indexBuilt(w.index, measured)
 }

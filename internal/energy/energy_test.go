@@ -17,7 +17,9 @@ func powercap(t *testing.T) (folder string, set func(domain string, microjoules 
 	folder = t.TempDir()
 	set = func(domain string, microjoules uint64) {
 		path := filepath.Join(folder, domain, "energy_uj")
-		if err := os.WriteFile(path, fmt.Appendln(nil, microjoules), 0o666); err != nil {
+		// At once, as it is read meanwhile.
+		err := errors.Join(os.WriteFile(path+".new", fmt.Appendln(nil, microjoules), 0o666), os.Rename(path+".new", path))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

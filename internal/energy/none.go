@@ -3,6 +3,6 @@
 package energy
 
 // openGPUs finds none: this build has no GPU support.
-func openGPUs([]string) ([]gpuMeter, string) {
+func openGPUs() ([]gpuMeter, string) {
 	return nil, "not measured: this program was built without GPU support"
 }

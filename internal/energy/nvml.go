@@ -5,7 +5,6 @@ package energy
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -14,7 +13,7 @@ import (
 
 // nvml is NVIDIA's management library: the addresses of the functions that we call.
 type nvml struct {
-	Init, HandleByPCI, TotalEnergy, PowerUsage uintptr
+	Init, Count, HandleByIndex, PCIInfo, TotalEnergy, PowerUsage uintptr
 }
 
 // manage is the library, after loadNVML has succeeded.
@@ -32,7 +31,9 @@ var loadNVML = sync.OnceValue(func() error {
 		return errors.New("NVIDIA's management library is not installed (libnvidia-ml.so.1)")
 	}
 	for name, at := range map[string]*uintptr{"nvmlInit_v2": &manage.Init,
-		"nvmlDeviceGetHandleByPciBusId_v2":    &manage.HandleByPCI,
+		"nvmlDeviceGetCount_v2":               &manage.Count,
+		"nvmlDeviceGetHandleByIndex_v2":       &manage.HandleByIndex,
+		"nvmlDeviceGetPciInfo_v3":             &manage.PCIInfo,
 		"nvmlDeviceGetTotalEnergyConsumption": &manage.TotalEnergy,
 		"nvmlDeviceGetPowerUsage":             &manage.PowerUsage} {
 		if *at, err = purego.Dlsym(handle, name); err != nil {
@@ -57,25 +58,54 @@ func called(name string, fn uintptr, args ...uintptr) error {
 }
 
 // nvGPU is a device of the library.
-type nvGPU struct{ handle uintptr }
+type nvGPU struct {
+	handle uintptr
+	pci    pciInfo
+}
 
-// openGPUs finds GPUs by their PCI addresses.
-func openGPUs(pci []string) (out []gpuMeter, note string) {
+// pciInfo is the library's nvmlPciInfo_t.
+type pciInfo struct {
+	_                   [16]byte
+	domain, bus, device uint32
+	_, _                uint32 // numbers of the product
+	_                   [32]byte
+}
+
+// openGPUs finds the GPUs that this process may see. Those that cannot be described are left out.
+func openGPUs() (out []gpuMeter, note string) {
 	if err := loadNVML(); err != nil {
-		return nil, fmt.Sprintf("not measured: %v", err)
+		return nil, notMeasured(err)
 	}
-	for _, address := range pci {
-		name := append([]byte(address), 0)
+	var n uint32
+	if err := called("nvmlDeviceGetCount", manage.Count, uintptr(unsafe.Pointer(&n))); err != nil {
+		return nil, notMeasured(err)
+	}
+	note = "not measured: NVIDIA's management library lists no GPU"
+	for i := range n {
 		g := new(nvGPU)
-		err := called("nvmlDeviceGetHandleByPciBusId", manage.HandleByPCI,
-			uintptr(unsafe.Pointer(&name[0])), uintptr(unsafe.Pointer(&g.handle)))
-		runtime.KeepAlive(name)
+		err := called("nvmlDeviceGetHandleByIndex", manage.HandleByIndex, uintptr(i),
+			uintptr(unsafe.Pointer(&g.handle)))
+		if err == nil {
+			err = called("nvmlDeviceGetPciInfo", manage.PCIInfo, g.handle, uintptr(unsafe.Pointer(&g.pci)))
+		}
 		if err != nil {
-			return nil, fmt.Sprintf("not measured: %v", err)
+			note = notMeasured(err)
+			continue
 		}
 		out = append(out, g)
 	}
-	return out, "counter of the whole device (NVML)"
+	if len(out) > 0 {
+		note = "counter of the whole device (NVML)"
+	}
+	return out, note
+}
+
+// at compares numbers, as the driver and the library write addresses with domains of different
+// widths.
+func (g *nvGPU) at(pci string) bool {
+	var domain, bus, device uint32
+	n, err := fmt.Sscanf(pci, "%x:%x:%x", &domain, &bus, &device)
+	return err == nil && n == 3 && domain == g.pci.domain && bus == g.pci.bus && device == g.pci.device
 }
 
 func (g *nvGPU) energy() (float64, error) {

@@ -3,6 +3,8 @@ package gpu
 import (
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/collocate/collocate/internal/gpu/cuda"
 	"github.com/collocate/collocate/internal/gpu/driver"
@@ -60,11 +62,34 @@ func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {
 			return nil, fmt.Errorf("%w: device %d: want 0, the only interpreter",
 				ErrUnavailable, ordinal)
 		}
-		return New(emu.New(emu.Options{Memory: 4 << 30})), nil
+		return opened(New(emu.New(emu.Options{Memory: 4 << 30}))), nil
 	}
 	d, err := of(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return New(d), nil
+	return opened(New(d)), nil
+}
+
+// addresses are the PCI addresses of the devices that were opened.
+var addresses struct {
+	sync.Mutex
+	list []string
+}
+
+func opened(d *Device) *Device {
+	addresses.Lock()
+	defer addresses.Unlock()
+	if pci := d.Info().PCI; !slices.Contains(addresses.list, pci) {
+		addresses.list = append(addresses.list, pci)
+	}
+	return d
+}
+
+// Opened returns the PCI addresses of all devices that this process has opened so far, also of
+// those that it has closed since: what took energy. That of the interpreter is empty.
+func Opened() []string {
+	addresses.Lock()
+	defer addresses.Unlock()
+	return slices.Clone(addresses.list)
 }
