@@ -34,7 +34,7 @@ type PartsOf struct {
 }
 
 // PartsQuestion declares the parameters of PartsOf.
-var PartsQuestion = declare[PartsOf]("parts", "over what dispersion is measured")
+var PartsQuestion = part[PartsOf]("parts", "over what dispersion is measured")
 
 // Over returns the parts.
 func (q *PartsOf) Over() (p words.Parts, err error) {
@@ -68,8 +68,9 @@ type Collocations struct {
 }
 
 // CollocationsQuestion declares the parameters of Collocations.
-var CollocationsQuestion = declare[Collocations]("collocations", "list strongly associated pairs of words",
-	noShards, noPageList)
+var CollocationsQuestion = about(OfText, declare[Collocations]("collocations",
+	"list pairs of words that occur near each other more often than by chance",
+	noShards, noPageList), (*Collocations).Do)
 
 // PairOfWords is a pair with its counts and scores.
 type PairOfWords struct {
@@ -197,9 +198,30 @@ type NeighboursOf struct {
 }
 
 // NeighboursQuestion declares the parameters of NeighboursOf.
-var NeighboursQuestion = declare[NeighboursOf]("neighbours", "show the words most strongly associated with a word",
+var NeighboursQuestion = about(OfMatrix, declare[NeighboursOf]("neighbours",
+	"list the words that occur near a word more often than by chance, by a measure of association",
 	noShards, "gpu: a row of a matrix is small").
-	in("http: /v1/words/{word}/company; python: Cooccurrence.neighbours; mcp: company")
+	in("http: /v1/words/{word}/company; python: Cooccurrence.neighbours; mcp: company"), (*NeighboursOf).answer)
+
+// Companies has an answer for each word.
+type Companies struct {
+	Words []Company `json:"words"` // in the order of the question
+}
+
+// One returns the answer about the first word.
+func (c *Companies) One() *Company { return &c.Words[0] }
+
+// answer is Do for doors that answer about all words or not at all.
+func (q *NeighboursOf) answer(ctx context.Context, e *Env) (*Companies, error) {
+	list, err := q.Do(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	if e.Door == HTTP && q.MinCount > 0 {
+		list[0].Notes = []string{"min_count is the least number of co-occurrences; min_frequency is that of occurrences"}
+	}
+	return &Companies{list}, nil
+}
 
 // Word is a word of a matrix with its frequencies.
 type Word struct {

@@ -21,7 +21,9 @@ type Ngrams struct {
 }
 
 // NgramsQuestion declares the parameters of Ngrams.
-var NgramsQuestion = declare[Ngrams]("ngrams", "count sequences of words", noShards, noGPU, noPageList)
+var NgramsQuestion = about(OfText,
+	declare[Ngrams]("ngrams", "list the most frequent sequences of words", noShards, noGPU, noPageList),
+	func(q *Ngrams, ctx context.Context, e *Env) (*NgramCounts, error) { return q.Do(ctx, e, nil) })
 
 // NgramCounts is the answer to Ngrams.
 type NgramCounts struct {
@@ -36,7 +38,7 @@ func (q *Ngrams) Do(ctx context.Context, e *Env, each func(words.Ngram) error) (
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	o := words.NgramOptions{MinCount: q.MinCount, MinDocs: q.MinDocs, Top: q.Top, Each: each, Analyzer: e.Analyzer,
+	o := words.NgramOptions{MinCount: q.MinCount, MinDocs: q.MinDocs, Top: e.top(q.Top), Each: each, Analyzer: e.Analyzer,
 		Threads: e.Threads, Memory: e.Memory, TempDir: e.TempDir}
 	var err error
 	if o.Min, o.Max, err = lengths(q.N); err != nil {
@@ -81,8 +83,9 @@ type Wordlist struct {
 }
 
 // WordlistQuestion declares the parameters of Wordlist.
-var WordlistQuestion = declare[Wordlist]("wordlist", "list words with frequency, documents and dispersion",
-	noShards, noGPU, noPageList)
+var WordlistQuestion = about(OfText, declare[Wordlist]("wordlist",
+	"list the most frequent words, and how evenly they are distributed over documents",
+	noShards, noGPU, noPageList), (*Wordlist).Do)
 
 // WordCounts is the answer to Wordlist.
 type WordCounts struct {
@@ -111,8 +114,8 @@ func (q *Wordlist) Do(ctx context.Context, e *Env) (*WordCounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Top > 0 {
-		list.Words = list.Words[:min(len(list.Words), q.Top)]
+	if top := e.top(q.Top); top > 0 {
+		list.Words = list.Words[:min(len(list.Words), top)]
 	}
 	return &WordCounts{list.Total, list.Distinct, list.Documents, list.Parts, append([]words.Word{}, list.Words...)}, nil
 }

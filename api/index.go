@@ -102,10 +102,11 @@ const (
 
 // The questions about an index.
 var (
-	StoringQuestion  = declare[Storing]("storing", "what an index keeps")
-	FieldingQuestion = declare[Fielding]("fielding", "which fields an index has")
-	BuildingQuestion = declare[Building]("building", "how an index is made")
-	AddingQuestion   = declare[Adding]("adding", "how documents are added")
+	StoringQuestion    = part[Storing]("storing", "what an index keeps")
+	FieldingQuestion   = part[Fielding]("fielding", "which fields an index has")
+	BuildingQuestion   = part[Building]("building", "how an index is made")
+	RefreshingQuestion = part[Refreshing]("refreshing", "when a server makes a change visible")
+	AddingQuestion     = part[Adding]("adding", "how documents are added")
 
 	BuildQuestion = declare[Build]("index", "index documents for search",
 		"mcp: assistants only read; page: it only reads",

@@ -2,7 +2,6 @@ package api
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/coloc"
@@ -31,7 +30,8 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[words.Measure]():    words.Measures(),
 	reflect.TypeFor[words.Keyness](): {words.KeyLRC.String(), words.KeyG2.String(),
 		words.KeyLogRatio.String(), words.KeyDiff.String()},
-	reflect.TypeFor[cooccur.Side](): {cooccur.Both.String(), cooccur.Left.String(), cooccur.Right.String()},
+	reflect.TypeFor[cooccur.Order](): {cooccur.GloVeOrder.String(), cooccur.ByteOrder.String()},
+	reflect.TypeFor[cooccur.Side]():  {cooccur.Both.String(), cooccur.Left.String(), cooccur.Right.String()},
 }
 
 // lists has the values that the tag one can name.
@@ -57,12 +57,4 @@ var wordsOn = map[string]map[string]string{
 		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",
 		"lucene-english": "as Lucene's EnglishAnalyzer",
 	},
-}
-
-// Questions lists all of them.
-func Questions() []*Question {
-	return slices.Concat([]*Question{SearchQuestion}, aboutWords, []*Question{
-		MineQuestion, PairsQuestion, CurveQuestion, SummaryQuestion, CoOccurrenceQuestion, EnrichmentQuestion,
-		EvaluateQuestion, CompareQuestion,
-		BuildQuestion, AddQuestion, DeleteQuestion, MergeQuestion, CompactQuestion, StatsQuestion, ShowQuestion})
 }

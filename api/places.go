@@ -35,7 +35,7 @@ type PointsReading struct {
 }
 
 // PointsReadingQuestion declares the parameters of PointsReading, for verbs that ask nothing.
-var PointsReadingQuestion = declare[PointsReading]("reading", "how points are read")
+var PointsReadingQuestion = part[PointsReading]("reading", "how points are read")
 
 // Options checks how points are read, and returns the options for it.
 func (q *PointsReading) Options() (o points.ReadOptions, err error) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding"
 	"fmt"
 	"maps"
@@ -74,8 +75,11 @@ type Question struct {
 	Name   string  // as in a path or as a verb
 	Help   string  // what is asked, in one sentence without a full stop
 	Params []Param // in the order of the struct
+	Of     Source  // of a question about words, what it is asked of
 
 	kind     reflect.Type
+	answer   reflect.Type // of a question about words
+	do       func(ctx context.Context, e *Env, question any) (any, error)
 	named    map[string]*Param // by name and by older names
 	without  map[Door]string
 	called   map[Door]string // where the name differs
@@ -187,9 +191,32 @@ func (q *Question) in(names string) *Question {
 	return q
 }
 
-// declare reads the tags of a struct. Each of not names doors that do not answer the question, and
-// the reason, as in the tag. A mistake is a panic, which every test meets.
+// at gives a parameter that several questions have another default or bound in some doors, as the
+// tag does.
+func (q *Question) at(param, settings string) *Question {
+	p := q.named[param]
+	err := p.inDoors(settings)
+	for _, own := range p.doors {
+		if err == nil {
+			err = own.fill(reflect.New(q.kind).Elem())
+		}
+	}
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", q.Name, err))
+	}
+	return q
+}
+
+// declare declares a question by the tags of its struct. Each of not names doors that do not answer
+// it, and the reason, as in the tag. A mistake is a panic, which every test meets.
 func declare[Q any](name, help string, not ...string) *Question {
+	q := part[Q](name, help, not...)
+	all = append(all, q)
+	return q
+}
+
+// part declares parameters that several questions have.
+func part[Q any](name, help string, not ...string) *Question {
 	t := reflect.TypeFor[Q]()
 	q := &Question{Name: name, Help: help, kind: t, named: map[string]*Param{}}
 	var err error

@@ -23,7 +23,7 @@ type greet struct {
 	Inner int
 }
 
-var greeting = declare[greet]("greet", "say hello")
+var greeting = part[greet]("greet", "say hello")
 
 func asked(t *testing.T, query string) (g greet, err error) {
 	t.Helper()
@@ -149,37 +149,37 @@ func TestDeclarations(t *testing.T) {
 func TestWrongDeclarations(t *testing.T) {
 	for name, make := range map[string]func(){
 		"no help": func() {
-			declare[struct {
+			part[struct {
 				A int `ask:"a"`
 			}]("x", "y")
 		},
 		"a full stop": func() {
-			declare[struct {
+			part[struct {
 				A int `ask:"a" help:"A."`
 			}]("x", "y")
 		},
 		"an odd type": func() {
-			declare[struct {
+			part[struct {
 				A []int `ask:"a" help:"a"`
 			}]("x", "y")
 		},
 		"an odd range": func() {
-			declare[struct {
+			part[struct {
 				A int `ask:"a" help:"a" range:"3"`
 			}]("x", "y")
 		},
 		"no reason": func() {
-			declare[struct {
+			part[struct {
 				A int `ask:"a" help:"a" not:"mcp"`
 			}]("x", "y")
 		},
 		"an odd door": func() {
-			declare[struct {
+			part[struct {
 				A int `ask:"a" help:"a" not:"fax: gone"`
 			}]("x", "y")
 		},
 		"the same names": func() {
-			declare[struct {
+			part[struct {
 				A, B int `ask:"a" help:"a"`
 			}]("x", "y")
 		},
@@ -234,7 +234,7 @@ func (p *pause) UnmarshalText(text []byte) error {
 
 func (p *pause) Shape() map[string]any { return map[string]any{"type": "string"} }
 
-var leaving = declare[farewell]("farewell", "say goodbye", "mcp, page: it never leaves")
+var leaving = part[farewell]("farewell", "say goodbye", "mcp, page: it never leaves")
 
 // Whole numbers without a sign, lists of numbers and lists of names are read from URLs and JSON,
 // and each member of a list is checked.
@@ -313,7 +313,7 @@ func TestDifferencesOfDoors(t *testing.T) {
 	if got := leaving.Find("waves").Differs(MCP); got != "by default 2, at most 3: it is shy" {
 		t.Errorf("the difference is %q", got)
 	}
-	q := declare[farewell]("say good-bye", "leave").in("mcp: bye")
+	q := part[farewell]("say good-bye", "leave").in("mcp: bye")
 	for d, want := range map[Door]string{Command: "say good-bye", HTTP: "/v1/say/good-bye", Root: "/v1/say/good-bye",
 		Python: "good_bye", MCP: "bye"} {
 		if got := q.In(d); got != want {

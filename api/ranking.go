@@ -20,7 +20,7 @@ type Ranking struct {
 }
 
 // RankingQuestion declares the parameters of Ranking, for verbs that ask no query.
-var RankingQuestion = declare[Ranking]("ranking", "how documents are scored")
+var RankingQuestion = part[Ranking]("ranking", "how documents are scored")
 
 // Of returns the model. Without a name it is the usual one, where nil means BM25{}. A parameter
 // that the model does not have is an error.
@@ -106,7 +106,7 @@ type Feedback struct {
 }
 
 // FeedbackQuestion declares the parameters of Feedback, for verbs that ask no query.
-var FeedbackQuestion = declare[Feedback]("feedback", "how a query is changed before it is answered")
+var FeedbackQuestion = part[Feedback]("feedback", "how a query is changed before it is answered")
 
 // Set sets expansion and proximity of a request with its mode.
 func (q *Feedback) Set(r *search.Request) (err error) {

@@ -28,8 +28,8 @@ type Reading struct {
 
 // FilesQuestion and ReadingQuestion declare their parameters, for verbs that ask no question.
 var (
-	FilesQuestion   = declare[Files]("files", "how files are read as documents")
-	ReadingQuestion = declare[Reading]("reading", "how files are read as documents, and these split into words")
+	FilesQuestion   = part[Files]("files", "how files are read as documents")
+	ReadingQuestion = part[Reading]("reading", "how files are read as documents, and these split into words")
 )
 
 // Options returns how the files are read, for an analyzer. Analyzers of bytes read text as it is,

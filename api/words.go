@@ -17,34 +17,59 @@ import (
 // Env is what questions about words are asked of, and what their answers may take. A door fills in
 // what it has.
 type Env struct {
-	Corpus    *text.Corpus     // documents
-	Reference *text.Corpus     // documents to compare them with
-	Searcher  *search.Searcher // an index, if Corpus is nil
-	Analyzer  text.Analyzer    // splits the documents, or those of the index, into words
-	Matrix    *cooccur.Reader  // co-occurring words
-	Vectors   *vectors.Vectors // word vectors
+	Door      Door                  // who asks
+	Corpus    *text.Corpus          // documents
+	Reference *text.Corpus          // documents to compare them with
+	Counts    *[2]words.Frequencies // words of both, where they are counted already
+	Searcher  *search.Searcher      // an index, if Corpus is nil
+	Model     search.Model          // of searches in the index; nil means BM25{}
+	Analyzer  text.Analyzer         // splits the documents, or those of the index, into words
+	Matrix    *cooccur.Reader       // co-occurring words
+	Vectors   *vectors.Vectors      // word vectors
 
-	Threads int           // 0 means GOMAXPROCS
-	Memory  int64         // bound on working memory in bytes; 0 means 2 GB
-	TempDir string        // for what does not fit in it; empty means the system's
-	Engine  engine.Kind   // it has no effect on answers
-	Device  engine.Device // the GPU, if one is used
+	Threads int             // 0 means GOMAXPROCS
+	Memory  int64           // bound on working memory in bytes; 0 means 2 GB
+	TempDir string          // for what does not fit in it; empty means the system's
+	Engine  engine.Kind     // it has no effect on answers
+	Device  engine.Device   // the GPU, if one is used
+	Also    []engine.Device // further GPUs
+	// Most is the longest list of an answer, for questions in which 0 means all; 0 means any
+	// length.
+	Most int
+	// Note, unless it is nil, is called with what may not be as intended, where the answer has no
+	// place for it.
+	Note func(string)
 	// Shown bounds the number of pairs in an answer, where Associations.List has more; 0 means all.
 	Shown int
 	// Progress, unless it is nil, is called while words and pairs are counted.
 	Progress func(stage string, done, total int64)
 }
 
-// aboutWords are the questions about words.
-var aboutWords = []*Question{CollocationsQuestion, NeighboursQuestion, ConcordanceQuestion,
-	NgramsQuestion, WordlistQuestion}
-
 // Errors about what a door has not.
 var (
 	ErrNoIndex   = errors.New("there is no index to ask")
 	ErrNoMatrix  = errors.New("there is no matrix of co-occurring words to ask")
 	ErrNoVectors = errors.New("there are no word vectors to ask")
+	// ErrNothing says that no documents are left to compare.
+	ErrNothing = errors.New("nothing to compare")
 )
+
+// unknown notes words that do not occur.
+func (e *Env) unknown(list []words.UnknownWord) {
+	for i := range list {
+		if e.Note != nil {
+			e.Note(list[i].Error())
+		}
+	}
+}
+
+// top returns the length of a list for which 0 is given.
+func (e *Env) top(n int) int {
+	if n == 0 {
+		return e.Most
+	}
+	return n
+}
 
 // documents returns the corpus, or the stored text of the index.
 func (e *Env) documents() (*text.Corpus, error) {
@@ -90,7 +115,12 @@ type Concordance struct {
 }
 
 // ConcordanceQuestion declares the parameters of Concordance.
-var ConcordanceQuestion = declare[Concordance]("concordance", "show words in their contexts", noShards, noGPU)
+var ConcordanceQuestion = about(OfText,
+	declare[Concordance]("concordance", "show the occurrences of a word or phrase, with the words around them",
+		noShards, noGPU),
+	func(q *Concordance, ctx context.Context, e *Env) (*words.Concordance, error) {
+		return q.Do(ctx, e, nil)
+	})
 
 // Do finds the contexts in documents or in the stored text of an index. Each, unless it is nil, is
 // called for each line instead of collecting them.
@@ -114,11 +144,18 @@ func (q *Concordance) Do(ctx context.Context, e *Env, each func(words.Line) erro
 		}
 	}
 	o.With, o.Without = parsed[1], parsed[2]
+	var found *words.Concordance
+	var err error
 	switch {
 	case e.Corpus != nil:
-		return words.Concord(ctx, e.Corpus, parsed[0], o)
+		found, err = words.Concord(ctx, e.Corpus, parsed[0], o)
 	case e.Searcher == nil:
-		return nil, ErrNoIndex
+		err = ErrNoIndex
+	default:
+		found, err = words.ConcordIndex(ctx, e.Searcher.Index(), parsed[0], o)
 	}
-	return words.ConcordIndex(ctx, e.Searcher.Index(), parsed[0], o)
+	if err == nil {
+		e.unknown(found.Unknown)
+	}
+	return found, err
 }

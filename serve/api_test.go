@@ -205,7 +205,7 @@ func TestWordsOfTheIndex(t *testing.T) {
 		!strings.HasPrefix(strings.ToLower(lines.Lines[0].Match), "membrane") {
 		t.Errorf("concordance %+v, want 5 lines of membrane*", lines)
 	}
-	spread := decode[dispersionAnswer](t, call(h, "/v1/words/membrane/dispersion?parts=7", "").Body.String())
+	spread := decode[api.SpreadOfOne](t, call(h, "/v1/words/membrane/dispersion?parts=7", "").Body.String())
 	sum := uint64(0)
 	for _, n := range spread.Bars {
 		sum += n
@@ -222,18 +222,18 @@ func TestWordsOfTheIndex(t *testing.T) {
 		t.Errorf("keywords %+v, want those of 10 documents, with membran", keys)
 	}
 	// Documents that were left out are said, and all can be asked for, whatever --max-k is.
-	part := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=cell", "").Body.String())
+	part := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=cell", "").Body.String())
 	if part.Docs != 100 || part.Matching <= 1000 || len(part.Notes) != 1 ||
 		!strings.Contains(part.Notes[0], fmt.Sprintf("of %d documents that match", part.Matching)) {
 		t.Errorf("keywords of 100 documents %+v, want a note on the others", part)
 	}
-	whole := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=cell&docs=100000", "").Body.String())
+	whole := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=cell&docs=100000", "").Body.String())
 	if int64(whole.Docs) != part.Matching || whole.Notes != nil {
 		t.Errorf("keywords of all documents %+v, want %d documents and no note", whole, part.Matching)
 	}
 	// The first keyword of one query against another is the first negative one the other way round.
-	two := decode[keywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
-	lacks := decode[keywordsAnswer](t,
+	two := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
+	lacks := decode[api.KeywordsAnswer](t,
 		call(h, "/v1/keywords?q=neurons&against=membrane&docs=50&negative=1", "").Body.String())
 	if two.Docs != 50 || two.ReferenceDocs == 0 || two.ReferenceDocs > 50 || two.Keywords[0].Word != "membran" {
 		t.Errorf("keywords of membrane against neurons %+v, want membran first, of up to 50 documents", two)
@@ -242,7 +242,7 @@ func TestWordsOfTheIndex(t *testing.T) {
 		t.Errorf("negative keywords of neurons against membrane %+v, want membran first", lacks)
 	}
 	// Words that the documents lack altogether are negative keywords too.
-	less := decode[keywordsAnswer](t,
+	less := decode[api.KeywordsAnswer](t,
 		call(h, "/v1/keywords?q=neurons&docs=3&negative=1&by=logratio&top=1000", "").Body.String())
 	if all := h.first().current.Load().s.Index().Docs(); less.ReferenceDocs != all-3 ||
 		!slices.ContainsFunc(less.Keywords, func(k words.Keyword) bool { return k.F1 == 0 && k.F2 > 0 }) {
@@ -252,7 +252,7 @@ func TestWordsOfTheIndex(t *testing.T) {
 	if len(plane.Points) != 3 || plane.Points[0].Word != "membrane" || plane.Points[1].Word != "cell" {
 		t.Errorf("map %+v, want 3 points, membrane and cell first", plane)
 	}
-	near := decode[nearAnswer](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
+	near := decode[api.NearWords](t, call(h, "/v1/words/membrane/similar?top=2", "").Body.String())
 	if len(near.Similar) != 2 || near.Similar[0].Word != "cell" {
 		t.Errorf("similar words %+v, want 2, cell first", near)
 	}

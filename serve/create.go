@@ -86,11 +86,7 @@ func (x *exchange) createIndex() {
 	if !ok {
 		return
 	}
-	err := x.params().done()
-	var o segments.Options
-	if err == nil {
-		o, err = new(indexParams).options(body)
-	}
+	o, err := new(indexParams).options(body)
 	if err == nil && !createdName.MatchString(name) {
 		err = fmt.Errorf("the name %q of a new index: want up to 100 letters, digits, dots, _ or -, a letter or digit first", name)
 	}
@@ -164,10 +160,6 @@ func (v *Server) create(ctx context.Context, name string, o segments.Options) (i
 
 // dropIndex deletes an index in Options.Dir with all its documents.
 func (x *exchange) dropIndex() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	switch {
 	case !x.o.Deletable:
 		x.refuse(http.StatusForbidden, errors.New("the server deletes no indexes: see serve.Options.Deletable"))

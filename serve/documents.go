@@ -13,17 +13,13 @@ type documentAnswer = api.Document
 
 // document shows what the index stores of the document with an ID.
 func (x *exchange) document() {
-	id, err := x.r.PathValue("id"), x.params().done()
-	if err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
+	id := x.r.PathValue("id")
 	if asked := x.r.Header.Get(shardHeader); asked != "" && asked != x.g.shard.key() {
 		x.fail(http.StatusConflict, fmt.Errorf("the shard is %s, not %s", x.g.shard.key(), asked))
 		return
 	}
 	var answer *documentAnswer
-	err = x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) error {
+	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
 		if x.o.Root != nil {
 			answer, err = x.documentInShards(ctx, id)
 			return err

@@ -134,10 +134,6 @@ func (j *jobs) find(id string) *job {
 
 // listJobs lists jobs without their results.
 func (x *exchange) listJobs() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	list := []jobAnswer{}
 	x.jobs.mu.Lock()
 	for _, b := range x.jobs.list {
@@ -234,8 +230,8 @@ func (x *exchange) startJob() {
 	}
 	if err != nil {
 		err = fmt.Errorf("body: %w", err)
-	} else if err = want.check(); err == nil {
-		err = x.params().done()
+	} else {
+		err = want.check()
 	}
 	if !x.hasPoints(err) {
 		return
@@ -357,10 +353,6 @@ func (b *job) progress(stage string, done, total int64) {
 // jobOf returns the job of a path, or answers that there is none.
 func (x *exchange) jobOf() (b *job) {
 	id := x.r.PathValue("id")
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return nil
-	}
 	if b = x.jobs.find(id); b == nil {
 		x.refuse(http.StatusNotFound, absent{fmt.Errorf("no job %q", id), "job"})
 	}

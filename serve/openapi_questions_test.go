@@ -1,14 +1,20 @@
 package serve
 
 import (
+	"encoding"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +51,18 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 		end := begin + int(in.InputOffset())
 		spec = head + after + rest[:begin] + " " + string(made) + rest[end:]
 	}
+	about := comments(t, "../api", "../words", "../vectors")
+	for _, q := range api.AboutWords(api.HTTP) {
+		method, path := q.Route()
+		if !strings.Contains(spec, "\n  \""+path+"\": {") {
+			made, err := json.MarshalIndent(map[string]any{strings.ToLower(method): described(q)}, "  ", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec = strings.Replace(spec, "\"paths\": {", "\"paths\": {\n  \""+path+"\": "+string(made)+",", 1)
+		}
+		replace("\n  \""+path+"\": {", `"200": {`, `"schema":`, answerSchema(q.Answer(api.HTTP), about))
+	}
 	for _, q := range api.Questions() {
 		if q.Without(api.HTTP) == "" && len(q.At(api.HTTP)) > 0 {
 			method, path := q.Route()
@@ -61,6 +79,103 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 	if err := os.WriteFile(path, []byte(spec), 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// described returns the operation of a question about words, but for its parameters and the schema
+// of its answer.
+func described(q *api.Question) map[string]any {
+	responses := map[string]any{"200": map[string]any{"description": "The answer.",
+		"content": map[string]any{"application/json": map[string]any{"schema": nil}}},
+		"304": map[string]any{"$ref": "#/components/responses/NotModified"}}
+	for _, code := range []string{"400", "401", "404", "413", "429", "500", "503"} {
+		responses[code] = map[string]any{"$ref": "#/components/responses/Error"}
+	}
+	return map[string]any{"operationId": strings.ReplaceAll(q.Name, " ", ""), "parameters": nil,
+		"summary": strings.ToUpper(q.Help[:1]) + q.Help[1:], "responses": responses}
+}
+
+// comments returns the comments of the fields of structs, by package, type and field.
+func comments(t *testing.T, dirs ...string) map[string]string {
+	t.Helper()
+	list := map[string]string{}
+	for _, dir := range dirs {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				of, ok := n.(*ast.TypeSpec)
+				if !ok {
+					return true
+				}
+				fields, ok := of.Type.(*ast.StructType)
+				if !ok {
+					return false
+				}
+				for _, f := range fields.Fields.List {
+					text := strings.TrimSpace(strings.ReplaceAll(f.Doc.Text()+f.Comment.Text(), "\n", " "))
+					for _, name := range f.Names {
+						list[filepath.Base(dir)+"."+of.Name.Name+"."+name.Name] = text
+					}
+				}
+				return false
+			})
+		}
+	}
+	return list
+}
+
+// answerSchema returns the schema of a type of answers, with the comments of its fields.
+func answerSchema(t reflect.Type, about map[string]string) map[string]any {
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return map[string]any{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return answerSchema(t.Elem(), about)
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Float32, reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		return map[string]any{"type": "array", "items": answerSchema(t.Elem(), about)}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": answerSchema(t.Elem(), about)}
+	case reflect.Struct:
+	default:
+		return map[string]any{"type": "integer"}
+	}
+	properties, required := map[string]any{}, []string{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, how, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			inner := answerSchema(f.Type, about)
+			maps.Copy(properties, inner["properties"].(map[string]any))
+			required = append(required, inner["required"].([]string)...)
+			continue
+		}
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		s := answerSchema(f.Type, about)
+		if text := about[t.String()+"."+f.Name]; text != "" {
+			s["description"] = strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+		}
+		if properties[name] = s; how == "" {
+			required = append(required, name)
+		}
+	}
+	slices.Sort(required)
+	return map[string]any{"type": "object", "properties": properties, "required": slices.Compact(required),
+		"additionalProperties": false}
 }
 
 // schemaOf returns the schema of a parameter as OpenAPI 3.0 writes it.

@@ -1,10 +1,10 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -76,7 +76,7 @@ func (x *exchange) hasPoints(err error) bool {
 }
 
 func (x *exchange) places() {
-	if x.hasPoints(x.params().done()) {
+	if x.hasPoints(nil) {
 		x.reply(http.StatusOK, x.summed())
 	}
 }
@@ -92,12 +92,11 @@ type pointsAnswer struct {
 
 // points lists the points of all features, or of some.
 func (x *exchange) points() {
-	p := x.params()
-	limit := p.whole("limit", 20_000, 1, maxPoints)
-	names := p.list("feature")
-	if !x.hasPoints(p.done()) {
+	var ask api.PointsDrawing
+	if !x.hasPoints(x.asked(api.PointsDrawingQuestion, &ask)) {
 		return
 	}
+	limit, names := ask.Limit, ask.Feature
 	pts := x.o.Points
 	wanted := make([]bool, len(pts.Features))
 	for _, name := range names {
@@ -140,13 +139,13 @@ func (x *exchange) points() {
 	x.reply(http.StatusOK, a)
 }
 
-// neighbourhood parses the definition of neighbours.
-func neighbourhood(p *params, o *coloc.Options) {
-	o.Distance = p.number("distance", 0, 0, math.MaxFloat64)
-	o.KNN = p.whole("knn", 0, 0, 1000)
-	if o.Distance == 0 && o.KNN == 0 {
-		p.fail("want distance or knn, or both")
+// neighbourhood returns the definition of neighbours.
+func neighbourhood(n api.Neighbourhood) (o coloc.Options, err error) {
+	if n.Distance == 0 && n.KNN == 0 {
+		err = errors.New("want distance or knn, or both")
 	}
+	// The prevalence is not used: nothing is mined.
+	return coloc.Options{Distance: n.Distance, KNN: n.KNN, MinPrevalence: 1}, err
 }
 
 // asPlaces returns the points for a question. Mining always leaves cores to short searches.
@@ -177,6 +176,11 @@ func (x *exchange) asked(q *api.Question, question any) error {
 		return fmt.Errorf("the query of the URL: %w", err)
 	}
 	return q.Values(x.door(), values, question)
+}
+
+// noParams returns an error if the URL has parameters.
+func (x *exchange) noParams() error {
+	return x.asked(api.BareQuestion, &struct{}{})
 }
 
 // aboutPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
@@ -242,17 +246,15 @@ type instancesAnswer struct {
 
 // instances lists instances of a pattern.
 func (x *exchange) instances() {
-	p := x.params()
-	var o coloc.Options
-	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // not used: nothing is mined
-	limit := p.whole("limit", 5000, 1, maxInstances)
-	names := slices.Clone(p.list("feature"))
+	var ask api.InstancesDrawing
+	err := x.asked(api.InstancesDrawingQuestion, &ask)
+	o, far := neighbourhood(ask.Neighbourhood)
+	limit, names := ask.Limit, ask.Feature
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) < 2 || len(names) > 64 {
-		p.wrong("feature", "", "want 2 to 64 of them")
+		far = cmp.Or(far, error(&api.Error{Param: "feature", Err: errors.New("want 2 to 64 of them")}))
 	}
-	if !x.hasPoints(p.done()) {
+	if !x.hasPoints(cmp.Or(err, far)) {
 		return
 	}
 	var pattern coloc.Pattern

@@ -68,12 +68,12 @@ func finite(v []float64) numbers {
 	return out
 }
 
-// pair returns the numbers of the two features. All other parameters must have been parsed.
-func (x *exchange) pair(p *params, names []string) (pair [2]int32, ok bool) {
-	if len(names) != 2 {
-		p.wrong("feature", "", "want two of them, not %d", len(names))
+// pair returns the numbers of the two features, unless err says that another parameter is wrong.
+func (x *exchange) pair(err error, names []string) (pair [2]int32, ok bool) {
+	if err == nil && len(names) != 2 {
+		err = &api.Error{Param: "feature", Err: fmt.Errorf("want two of them, not %d", len(names))}
 	}
-	if !x.hasPoints(p.done()) {
+	if !x.hasPoints(err) {
 		return pair, false
 	}
 	for i, name := range names {

@@ -1,14 +1,13 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 )
-
-// maxLocalRounds is the largest number of permutations for the p-values of one answer.
-const maxLocalRounds = 999
 
 // localAnswer has the local colocation quotient at every point of a feature, as columns. The
 // quotient says how much more often than by chance the point's neighbours are of the other feature.
@@ -26,14 +25,11 @@ type localAnswer struct {
 
 // local answers with the local quotients of two features.
 func (x *exchange) local() {
-	p := x.params()
-	var o coloc.Options
-	neighbourhood(p, &o)
-	o.MinPrevalence = 1 // not used: nothing is mined
-	rounds := p.whole("rounds", 99, 0, maxLocalRounds)
-	limit := p.whole("limit", 20_000, 1, maxPoints)
-	names := p.list("feature")
-	pair, ok := x.pair(p, names)
+	var ask api.LocalDrawing
+	err := x.asked(api.LocalDrawingQuestion, &ask)
+	o, far := neighbourhood(ask.Neighbourhood)
+	rounds, limit, names := ask.Rounds, ask.Limit, ask.Feature
+	pair, ok := x.pair(cmp.Or(err, far), names)
 	if !ok {
 		return
 	}

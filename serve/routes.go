@@ -27,6 +27,7 @@ const (
 	needed                     // and cannot be answered without
 	changes                    // changes something
 	steady                     // depends only on the URL and on what the server has opened
+	bare                       // takes no parameters
 )
 
 const thisIndex = ofIndex | needed
@@ -47,32 +48,20 @@ func (v *Server) makeRoutes() []route {
 		{get, "/readyz", "ready", public, (*exchange).ready},
 		{get, "/metrics", "metrics", 0, (*exchange).showMetrics},
 
-		{get, "/v1/indexes", "indexes", 0, (*exchange).listIndexes},
-		{get, below, "indexes", thisIndex, (*exchange).showIndex},
-		{put, below, "create", changes, (*exchange).createIndex},
-		{remove, below, "drop", thisIndex | changes, (*exchange).dropIndex},
+		{get, "/v1/indexes", "indexes", bare, (*exchange).listIndexes},
+		{get, below, "indexes", thisIndex | bare, (*exchange).showIndex},
+		{put, below, "create", changes | bare, (*exchange).createIndex},
+		{remove, below, "drop", thisIndex | changes | bare, (*exchange).dropIndex},
 		{post, "/v1/documents", "add", thisIndex | changes, (*exchange).addDocuments},
 		{remove, "/v1/documents", "delete", thisIndex | changes, (*exchange).deleteMatching},
 		{remove, "/v1/documents/{id}", "delete", thisIndex | changes, (*exchange).deleteDocument},
-		{post, "/v1/commit", "commit", thisIndex | changes, (*exchange).commit},
-		{post, "/v1/merge", "merge", thisIndex | changes, (*exchange).merge},
-		{post, "/v1/compact", "merge", thisIndex | changes, (*exchange).compact},
+		{post, "/v1/commit", "commit", thisIndex | changes | bare, (*exchange).commit},
+		{post, "/v1/merge", "merge", thisIndex | changes | bare, (*exchange).merge},
+		{post, "/v1/compact", "merge", thisIndex | changes | bare, (*exchange).compact},
 		{get, "/v1/search", "search", thisIndex | steady, (*exchange).one},
 		{post, "/v1/search", "batch", thisIndex, (*exchange).manyLines},
-		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
-		{get, "/v1/words", "words", ofIndex | steady, (*exchange).words},
-		{get, "/v1/words/{word}", "word", ofIndex | steady, (*exchange).frequency},
-		{get, "/v1/words/{word}/company", "word", ofIndex | steady, (*exchange).company},
-		{get, "/v1/words/{word}/dispersion", "word", thisIndex | steady, (*exchange).dispersion},
-		{get, "/v1/words/{word}/similar", "word", ofIndex | steady, (*exchange).similar},
-		{get, "/v1/words/{word}/map", "word", ofIndex | steady, (*exchange).around},
-		{get, "/v1/concordance", "concordance", thisIndex | steady, (*exchange).concordance},
-		{get, "/v1/collocations", "collocations", thisIndex | steady, (*exchange).collocations},
-		{get, "/v1/ngrams", "ngrams", thisIndex | steady, (*exchange).ngrams},
-		{get, "/v1/wordlist", "wordlist", thisIndex | steady, (*exchange).wordlist},
-		{get, "/v1/keywords", "keywords", thisIndex | steady, (*exchange).keywords},
-		{get, "/v1/analogy", "analogy", steady, (*exchange).analogy},
-		{get, "/v1/places", "places", steady, (*exchange).places},
+		{get, "/v1/documents/{id}", "document", thisIndex | steady | bare, (*exchange).document},
+		{get, "/v1/places", "places", steady | bare, (*exchange).places},
 		{get, "/v1/places/points", "points", steady, (*exchange).points},
 		{get, "/v1/places/patterns", "patterns", steady, (*exchange).patterns},
 		{get, "/v1/places/instances", "instances", steady, (*exchange).instances},
@@ -84,19 +73,20 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/enrichment", "enrichment", steady, (*exchange).enrichment},
 		{get, "/internal/shard", "shard", thisIndex, (*exchange).shard},
 		{post, "/internal/shard/search", "shard", thisIndex, (*exchange).shardSearch},
-		{get, "/v1/jobs", "jobs", 0, (*exchange).listJobs},
-		{post, "/v1/jobs", "jobs", 0, (*exchange).startJob},
-		{get, "/v1/jobs/{id}", "jobs", 0, (*exchange).showJob},
-		{get, "/v1/jobs/{id}/events", "jobs", 0, (*exchange).watchJob},
-		{remove, "/v1/jobs/{id}", "jobs", 0, (*exchange).cancelJob},
-		{get, "/v1/status", "status", ofIndex, (*exchange).status},
+		{get, "/v1/jobs", "jobs", bare, (*exchange).listJobs},
+		{post, "/v1/jobs", "jobs", bare, (*exchange).startJob},
+		{get, "/v1/jobs/{id}", "jobs", bare, (*exchange).showJob},
+		{get, "/v1/jobs/{id}/events", "jobs", bare, (*exchange).watchJob},
+		{remove, "/v1/jobs/{id}", "jobs", bare, (*exchange).cancelJob},
+		{get, "/v1/status", "status", ofIndex | bare, (*exchange).status},
 		{get, "/v1/health", "health", public | ofIndex, (*exchange).health},
 		{get, "/v1/ready", "ready", public, (*exchange).ready},
 		{get, below + "/ready", "ready", public | thisIndex, (*exchange).ready},
-		{get, "/v1/version", "version", 0, (*exchange).version},
+		{get, "/v1/version", "version", bare, (*exchange).version},
 		{get, "/v1/openapi.json", "openapi", public, (*exchange).openAPI},
 		{get, "/docs", "openapi", public, (*exchange).reference},
 	}
+	routes = append(routes, wordRoutes()...)
 	for _, view := range views {
 		if view == "/" {
 			view = "/{$}"
@@ -227,6 +217,12 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if x.g != nil && x.g.analyzer == nil && slices.Contains([]string{"search", "batch", "document"}, t.verb) {
 		x.failed(x.o.Root.unserved())
 		return
+	}
+	if t.is&bare != 0 && x.r.URL.RawQuery != "" {
+		if err := x.noParams(); err != nil {
+			x.refuse(http.StatusBadRequest, err)
+			return
+		}
 	}
 	if t.is&steady != 0 && x.unchanged() {
 		return

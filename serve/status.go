@@ -113,10 +113,6 @@ func (v *Server) describeAll() []indexAnswer {
 
 // listIndexes lists the indexes that are served.
 func (x *exchange) listIndexes() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	x.reply(http.StatusOK, struct {
 		Indexes []indexAnswer `json:"indexes"`
 	}{x.describeAll()})
@@ -124,10 +120,6 @@ func (x *exchange) listIndexes() {
 
 // showIndex describes one index.
 func (x *exchange) showIndex() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	a := x.describe(x.ix, x.g)
 	a.Stats, _ = x.stats()
 	x.reply(http.StatusOK, a)
@@ -155,10 +147,6 @@ func (v *Server) versionAnswer() versionAnswer {
 }
 
 func (x *exchange) version() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	x.reply(http.StatusOK, x.versionAnswer())
 }
 
@@ -217,10 +205,6 @@ type limitsAnswer struct {
 
 // status describes the server, for users.
 func (x *exchange) status() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
 		Ready: x.notReady() == nil, Indexes: x.describeAll(),

@@ -70,29 +70,17 @@ func shortened(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// how parses the parameter refresh.
-func (p *params) how() refresh {
-	value, said := p.get("refresh")
-	switch how := refresh(value); {
-	case !said:
-		return refreshNot
-	case how == refreshNot, how == refreshNow, how == refreshWait:
-		return how
-	}
-	p.wrong("refresh", fmt.Sprintf("%q", value), "want true, wait or false")
-	return ""
-}
-
 // addDocuments adds the documents in the body, or replaces those with the same IDs. They are one
 // JSON object per line, or with the type application/json a single one.
 func (x *exchange) addDocuments() {
-	p := x.params()
-	how, asJob := p.how(), p.flag("job")
+	var ask api.Add
+	err := x.asked(api.AddQuestion, &ask)
+	how, asJob := refresh(ask.Refresh), ask.Job
 	kind, _, _ := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
-	if code := x.r.Header.Get("Content-Encoding"); code != "" && code != "identity" {
-		p.fail("Content-Encoding %s: want none", code)
+	if code := x.r.Header.Get("Content-Encoding"); err == nil && code != "" && code != "identity" {
+		err = fmt.Errorf("Content-Encoding %s: want none", code)
 	}
-	if err := p.done(); err != nil {
+	if err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
@@ -330,14 +318,13 @@ func (v *Server) inTurn(ctx context.Context, client netip.Addr, first bool, do f
 
 // deleteDocument deletes the document with an ID.
 func (x *exchange) deleteDocument() {
-	p := x.params()
-	how, id := p.how(), x.r.PathValue("id")
-	if err := p.done(); err != nil {
+	var ask api.Refreshing
+	if err := x.asked(api.RefreshingQuestion, &ask); err != nil {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	a := &writeAnswer{}
-	err := x.change(shortLane, how, a, func(ctx context.Context, w *segments.Writer) (err error) {
+	id, a := x.r.PathValue("id"), &writeAnswer{}
+	err := x.change(shortLane, refresh(ask.Refresh), a, func(ctx context.Context, w *segments.Writer) (err error) {
 		a.Deleted, err = w.Delete(id)
 		return err
 	})
@@ -398,10 +385,6 @@ func (x *exchange) change(in lane, how refresh, a *writeAnswer,
 
 // commit makes all changes durable and visible.
 func (x *exchange) commit() {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	a := &writeAnswer{}
 	err := x.change(longLane, refreshNow, a, func(context.Context, *segments.Writer) error { return nil })
 	x.answerChange(a, err)
@@ -496,10 +479,6 @@ func (x *exchange) compact() {
 }
 
 func (x *exchange) rewrite(kind string, do func(*segments.Writer, context.Context) (int, error)) {
-	if err := x.params().done(); err != nil {
-		x.refuse(http.StatusBadRequest, err)
-		return
-	}
 	v, c := x.Server, x.ix.writer
 	w, broken, err := c.open(segments.Options{})
 	if err != nil {

@@ -109,7 +109,7 @@ func TestDocumentsInAndOut(t *testing.T) {
 	must(t, h, "GET", docs+"/x", "", 200)
 	must(t, h, "POST", "/v1/indexes/zoo/commit", "", 200)
 	for path, says := range map[string]string{
-		docs + "?refresh=soon":        "want true, wait or false",
+		docs + "?refresh=soon":        "want false, wait, true",
 		docs + "?nonsense=1":          "unknown name",
 		"/v1/indexes/..%2Fx":          "the name",
 		"/v1/indexes/x":               "unknown analyzer",

@@ -126,12 +126,15 @@ func Keywords(ctx context.Context, a, b Frequencies,
 	}, o)
 }
 
+// ErrNoWords is in the error of a comparison with a corpus that is empty.
+var ErrNoWords = errors.New("no words")
+
 func haveWords(here, there uint64) error {
 	switch {
 	case here == 0:
-		return errors.New("the corpus has no words")
+		return fmt.Errorf("the corpus has %w", ErrNoWords)
 	case there == 0:
-		return errors.New("the reference corpus has no words")
+		return fmt.Errorf("the reference corpus has %w", ErrNoWords)
 	}
 	return nil
 }

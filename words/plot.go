@@ -156,6 +156,20 @@ func (p *Plot) SVG(w io.Writer) error {
 	return b.Flush()
 }
 
+// Spread counts the matches of a row in equal parts of the corpus.
+func (p *Plot) Spread(row, parts int) *IndexSpread {
+	s := &IndexSpread{Counts: make([]uint64, parts), Sizes: make([]uint64, parts)}
+	for i, n := range p.Rows[row].Bars(parts) {
+		s.Counts[i] = uint64(n)
+	}
+	begin := uint64(0)
+	for i := range uint64(parts) { // a part begins at the first word at or after its share
+		end := ((i+1)*p.Words + uint64(parts) - 1) / uint64(parts)
+		s.Sizes[i], begin = end-begin, end
+	}
+	return s
+}
+
 // Bars counts the matches of a row in equal parts of the corpus.
 func (r PlotRow) Bars(parts int) []int {
 	list := make([]int, parts)

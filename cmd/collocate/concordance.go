@@ -77,9 +77,6 @@ lines are document, left, match and right, separated by tabs.`,
 			} else {
 				a.summary("the first %d lines; --top shows more", table.n)
 			}
-			for _, w := range found.Unknown {
-				a.note(w.Error())
-			}
 			if a.json {
 				return table.printJSON(a, found, "lines", func(row []any) any { return lineOf(row) })
 			}

@@ -176,8 +176,8 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	var file *cooccur.File
 	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		v = made
-		if v.Len() == 0 && c.words.opt.MinCount > 1 {
-			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.words.opt.MinCount)
+		if v.Len() == 0 && c.words.MinCount > 1 {
+			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.words.MinCount)
 		}
 		if c.saveVocab != "" {
 			if err := c.writeVocabulary(v, c.saveVocab); err != nil {

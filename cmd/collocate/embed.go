@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/textfile"
@@ -238,16 +239,8 @@ analogies at once.`,
 	return cmd
 }
 
-// openVectors opens a file of vectors, after it has checked --top.
-func openVectors(path string, top int) (*vectors.Vectors, error) {
-	if top < 1 {
-		return nil, usagef("--top %d: want at least 1", top)
-	}
-	return vectors.Open(path)
-}
-
 func newSimilarCmd(a *app) *cobra.Command {
-	var top int
+	var ask api.Similar
 	cmd := &cobra.Command{
 		Use:         "similar VECTORS WORD...",
 		Short:       "Find words with similar meanings",
@@ -261,49 +254,37 @@ is worth it only for hundreds of words at once.
 		Example: `  collocate similar corpus.vec whale ship`,
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := openVectors(args[0], top)
-			if err != nil {
+			env := a.env()
+			var err error
+			if env.Vectors, err = vectors.Open(args[0]); err != nil {
 				return err
 			}
-			defer v.Close()
-			asked, err := v.NewSearcher(a.engine, a.gpu, a.threads)
+			defer env.Vectors.Close()
+			ask.Words = args[1:]
+			found, err := ask.Do(cmd.Context(), env)
 			if err != nil {
-				return err
+				err = fmt.Errorf("%s: %w", args[0], err)
 			}
-			defer asked.Close()
-			var known []string
-			var unknown []error
-			for _, word := range args[1:] {
-				if _, err := v.Number(word); err == nil {
-					known = append(known, word)
-				} else {
-					unknown = append(unknown, fmt.Errorf("%s: %w", args[0], err))
-				}
-			}
-			if len(known) == 0 {
-				return errors.Join(unknown...)
-			}
-			lists, err := asked.Similar(cmd.Context(), known, top)
-			if err != nil {
+			if found == nil {
 				return err
 			}
 			table := &resultTable{names: []string{"of", "word", "cosine"}}
-			for i, near := range lists {
-				for _, n := range near {
-					if err := table.add(known[i], n.Word, n.Cosine); err != nil {
+			for _, of := range found {
+				for _, n := range of.Similar {
+					if err := table.add(of.Word, n.Word, n.Cosine); err != nil {
 						return err
 					}
 				}
 			}
-			return errors.Join(a.printTable(table), errors.Join(unknown...))
+			return errors.Join(a.printTable(table), err)
 		},
 	}
-	cmd.Flags().IntVar(&top, "top", 10, "number of words")
+	addFlags(cmd, api.SimilarQuestion, &ask)
 	return cmd
 }
 
 func newAnalogyCmd(a *app) *cobra.Command {
-	var top int
+	var ask api.Analogy
 	cmd := &cobra.Command{
 		Use:     "analogy VECTORS A B C",
 		Short:   "Find the word that is to C what B is to A",
@@ -314,17 +295,19 @@ func newAnalogyCmd(a *app) *cobra.Command {
 		Example: `  collocate analogy corpus.vec man woman king`,
 		Args:    cobra.ExactArgs(4),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v, err := openVectors(args[0], top)
-			if err != nil {
+			env := a.env()
+			var err error
+			if env.Vectors, err = vectors.Open(args[0]); err != nil {
 				return err
 			}
-			defer v.Close()
-			near, err := v.Analogy(args[1], args[2], args[3], top, a.threads)
+			defer env.Vectors.Close()
+			ask.A, ask.B, ask.C = args[1], args[2], args[3]
+			found, err := ask.Do(cmd.Context(), env)
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
 			table := &resultTable{names: []string{"word", "cosine"}}
-			for _, n := range near {
+			for _, n := range found.Similar {
 				if err := table.add(n.Word, n.Cosine); err != nil {
 					return err
 				}
@@ -332,7 +315,7 @@ func newAnalogyCmd(a *app) *cobra.Command {
 			return a.printTable(table)
 		},
 	}
-	cmd.Flags().IntVar(&top, "top", 5, "number of words")
+	addFlags(cmd, api.AnalogyQuestion, &ask)
 	return cmd
 }
 

@@ -14,11 +14,13 @@ import (
 	"github.com/collocate/collocate/cmd/internal/mcptools"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/vectors"
 )
 
 // mcpFlags are the flags of `collocate mcp`.
 type mcpFlags struct {
 	matrix, points string
+	vectors        string
 	timeout        time.Duration
 	read           api.PointsReading
 }
@@ -33,7 +35,10 @@ func newMCPCmd(a *app) *cobra.Command {
 start programs and call their tools:
 
   search, document, concordance  the index in DIR; the last two if it stores its text
-  company                        the words that a word is associated with, from --matrix
+  collocations, ngrams, wordlist, keywords, dispersion
+                                 words of the index, if it stores its text
+  company, words                 the words that a word is associated with, from --matrix
+  similar, analogy               words with similar vectors, from --vectors
   places, places_summary,        kinds of places that are together, from --points
   places_pairs, places_curve
 
@@ -50,8 +55,8 @@ the following to the client's list of servers:
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			if dir == "" && f.matrix == "" && f.points == "" {
-				return usagef("nothing to offer: want the folder of an index, --matrix or --points")
+			if dir == "" && f.matrix == "" && f.vectors == "" && f.points == "" {
+				return usagef("nothing to offer: want the folder of an index, --matrix, --vectors or --points")
 			}
 			if f.timeout <= 0 {
 				return usagef("--timeout %v: want more than 0", f.timeout)
@@ -68,6 +73,7 @@ the following to the client's list of servers:
 	fl := cmd.Flags()
 	fl.StringVar(&f.matrix, "matrix", "",
 		"a .cooc `FILE` of 'collocate cooccur', for associated words")
+	fl.StringVar(&f.vectors, "vectors", "", "a `FILE` of word vectors, as for 'collocate similar'")
 	fl.StringVar(&f.points, "points", "",
 		"a `FILE` of points, as for 'collocate places', for co-located kinds of places")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
@@ -91,6 +97,13 @@ func (f *mcpFlags) run(ctx context.Context, a *app, dir string) (err error) {
 		}
 		defer o.Words.Close()
 		o.Matrix = filepath.Base(f.matrix)
+	}
+	if f.vectors != "" {
+		if o.Vectors, err = vectors.Open(f.vectors); err != nil {
+			return err
+		}
+		defer o.Vectors.Close()
+		o.VectorFile = filepath.Base(f.vectors)
 	}
 	if f.points != "" {
 		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})

@@ -14,42 +14,19 @@ import (
 )
 
 // vocabFlags choose the words of a vocabulary.
-type vocabFlags struct {
-	opt      cooccur.VocabularyOptions
-	tieOrder string
-}
+type vocabFlags struct{ api.Counting }
 
-func (f *vocabFlags) register(cmd *cobra.Command) {
-	cmd.Flags().Uint64Var(&f.opt.MinCount, "min-count", 1, "leave out words that occur less often")
-	cmd.Flags().IntVar(&f.opt.MaxSize, "max-size", 0, "keep at most this many words, the most frequent; 0 means all")
-	cmd.Flags().StringVar(&f.tieOrder, "ties", "glove",
-		"order of words with equal counts: glove (signed bytes) or bytes")
-	choices(cmd, map[string][]string{"ties": {"glove", "bytes"}})
-	cmd.Flags().BoolVar(&f.opt.KeepUnk, "keep-unk", false, "accept the word <unk> in the corpus, which GloVe does not")
-}
+func (f *vocabFlags) register(cmd *cobra.Command) { addFlags(cmd, api.CountingQuestion, &f.Counting) }
 
 // options returns the options of the vocabulary, completed from the other flags.
 func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOptions, error) {
-	switch f.tieOrder {
-	case "glove":
-		f.opt.Order = cooccur.GloVeOrder
-	case "bytes":
-		f.opt.Order = cooccur.ByteOrder
-	default:
-		return f.opt, usagef("--ties %q: want glove or bytes", f.tieOrder)
-	}
-	if f.opt.MaxSize < 0 {
-		return f.opt, usagef("--max-size %d: want 0 or more", f.opt.MaxSize)
-	}
-	f.opt.Analyzer = an
-	f.opt.Engine, f.opt.Device, f.opt.Threads, f.opt.Memory = a.engine, a.gpu, a.threads, int64(a.memory)
-	f.opt.Also = a.alsoGPUs()
-	return f.opt, nil
+	env := a.env()
+	env.Analyzer = an
+	return f.Options(env), nil
 }
 
 func newVocabCmd(a *app) *cobra.Command {
-	corpus := corpusFlags{Reading: api.Reading{Analyzer: "whitespace"}, plain: text.Lines}
-	var flags vocabFlags
+	var ask api.Vocabulary
 	var out string
 	cmd := &cobra.Command{
 		Use:         "vocab [CORPUS...]",
@@ -64,26 +41,26 @@ busy for more than two or three seconds.`,
 		Example: `  collocate vocab corpus.txt --min-count 5 --out vocab.txt
   collocate vocab --format jsonl --analyzer unicode --max-size 50000 articles.jsonl.zst --out vocab.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			an, err := corpus.analyzer()
-			if err != nil {
+			corpus := corpusFlags{Reading: ask.Reading, plain: text.Lines}
+			env := a.env()
+			var err error
+			if env.Analyzer, err = corpus.analyzer(); err != nil {
 				return err
 			}
 			measured := a.meter(a.stats)
 			corpus.hint(cmd, a, args)
-			opt, err := flags.options(a, an)
-			if err != nil {
-				return err
-			}
 			if err := canWrite(out); err != nil {
 				return err
 			}
-			v, stats, err := cooccur.CountWords(cmd.Context(), corpus.corpus(a, args, out), opt)
+			env.Corpus = corpus.corpus(a, args, out)
+			found, err := ask.Do(cmd.Context(), env)
 			if err != nil {
 				return err
 			}
+			v, stats := found.List, found.VocabularyStats
 			if v.Len() == 0 && stats.Distinct > 0 {
 				return fmt.Errorf("--min-count %d leaves none of %s: no word occurs that often",
-					opt.MinCount, counted(stats.Distinct, "distinct word"))
+					ask.MinCount, counted(stats.Distinct, "distinct word"))
 			}
 			a.log.Info("counted", "engine", stats.Engine, "threads", a.threads)
 			used := measured(stats.Words, perWords)
@@ -99,8 +76,7 @@ busy for more than two or three seconds.`,
 			return nil
 		},
 	}
-	corpus.register(cmd)
-	flags.register(cmd)
+	addFlags(cmd, api.VocabularyQuestion, &ask)
 	a.registerSharing(cmd)
 	a.registerStats(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output); .parquet for a table of id, word and count")
@@ -110,25 +86,16 @@ busy for more than two or three seconds.`,
 // vocabularyJSON prints a summary of a vocabulary, with its words unless a file has them.
 func (a *app) vocabularyJSON(v *cooccur.Vocabulary, stats cooccur.VocabularyStats, path string,
 	used *energyUse) error {
-	type word struct {
-		Word  string `json:"word"`
-		Count uint64 `json:"count"`
-	}
-	var list []word
+	answer := api.VocabularyAnswer{Engine: stats.Engine, VocabularyStats: stats, List: v}
 	if path == "" || path == "-" {
-		list = make([]word, v.Len())
-		for i := range list {
-			list[i] = word{string(v.Word(i)), v.Count(i)}
-		}
+		answer.Fill()
 	} else if err := a.writeVocabulary(v, path); err != nil {
 		return err
 	}
 	return a.printJSON(struct {
-		Engine string `json:"engine"`
-		cooccur.VocabularyStats
-		Energy     *energyUse `json:"energy,omitempty"`
-		Vocabulary []word     `json:"vocabulary,omitzero"`
-	}{stats.Engine.String(), stats, used, list})
+		api.VocabularyAnswer
+		Energy *energyUse `json:"energy,omitempty"`
+	}{answer, used})
 }
 
 // writeVocabulary writes to a file, or to standard output without a name.

@@ -152,7 +152,16 @@ def test_vectors():
         v = m.embed(3, method=method, x_max=10)
         assert v.vectors.shape == (len(m.words), 3) and v.words == m.words and "tea" in v
         assert (m.embed(3, method=method, x_max=10).vectors == v.vectors).all()
-        near = v.similar("tea", k=2)
+        near = v.similar("tea", 2)
+        assert v.similar(["tea", "cup"], 1)["of"].tolist() == ["tea", "cup"]
+        # As the command has it: the word nearest to cup - tea + red that is none of them.
+        like = v.analogy("tea", "cup", "red", top=1)
+        want = v["cup"] / np.linalg.norm(v["cup"]) - v["tea"] / np.linalg.norm(v["tea"])
+        want = want + v["red"] / np.linalg.norm(v["red"])
+        others = [w for w in v.words if w not in ("tea", "cup", "red")]
+        cosines = [v[w] @ want / np.linalg.norm(v[w]) for w in others]
+        assert like["word"][0] == others[int(np.argmax(cosines))]
+        assert v.map("tea", 2).columns.tolist() == ["word", "cosine", "x", "y"]
         assert len(near) == 2 and "tea" not in near["word"].tolist()
         assert near["cosine"].is_monotonic_decreasing
         with pytest.raises(KeyError, match="drink. is not in the vocabulary .did you mean drinks"):
@@ -260,6 +269,16 @@ def test_keywords():
     table = keywords(here, vocabulary(there), by="g2", min_count=1)
     assert table["word"][0] == "tea" and table["f1"][0] == 15 and table["f2"][0] == 0
     assert "coffee" in keywords(here, there, by="g2", negative=True)["word"].tolist()
+    grams = keywords(here, there, by="g2", ngram=2, documents=True)
+    assert "tea tea" in grams["word"].tolist() and grams["f1"][0] == 5
+    with collocate.Index.build([*here, *there], store_text=True) as index:
+        found = keywords(index, query="tea", by="g2", min_count=1)
+        assert found["word"][0] == "tea" and found["f2"][0] == 0
+        assert keywords(index, query="sugar", against="tea", by="g2")["word"][0] == "coffee"
+        with pytest.raises(ValueError, match="nothing to compare"):
+            keywords(index, query="water")
+    with pytest.raises(ValueError, match="reference"):
+        keywords(here)
     with pytest.raises(ValueError, match="reference"):
         keywords(here, [])
 
@@ -267,7 +286,7 @@ def test_keywords():
 def test_wrong_arguments_are_named():
     texts = ["strong tea and strong coffee"] * 3
     for call, says in (
-        (lambda: collocate.vocabulary(texts, min_count=-1), "min_count: want a whole number of at"),
+        (lambda: collocate.vocabulary(texts, min_count=-1), "min_count: want a whole number that is not"),
         (lambda: collocate.vocabulary(texts, threads=-1), "threads=-1: want at least 0"),
         (lambda: collocate.vocabulary(texts, memory=2), "memory=2: want bytes"),
         (lambda: collocate.cooccurrence(texts, window="x"), "window: want a whole number, not str"),

@@ -1,7 +1,6 @@
 package mcptools
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,14 +19,16 @@ import (
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
-	"github.com/collocate/collocate/words"
+	"github.com/collocate/collocate/vectors"
 )
 
 // Options says what is offered.
 type Options struct {
 	Index, Matrix, Points string // their names; "": none
+	VectorFile            string
 	Searcher              *search.Searcher
 	Words                 *cooccur.Reader
+	Vectors               *vectors.Vectors
 	Places                *points.Set
 
 	Threads int
@@ -56,8 +57,8 @@ type generation struct {
 
 // New returns a server for what the options offer.
 func New(o Options) (*Server, error) {
-	if o.Searcher == nil && o.Words == nil && o.Places == nil {
-		return nil, errors.New("mcp: nothing to offer: want an index, a matrix or points")
+	if o.Searcher == nil && o.Words == nil && o.Vectors == nil && o.Places == nil {
+		return nil, errors.New("mcp: nothing to offer: want an index, a matrix, vectors or points")
 	}
 	return &Server{o: o, newest: &generation{o.Searcher, false, 1}}, nil
 }
@@ -120,40 +121,15 @@ func (s *Server) server() *mcp.Server {
 		if s.o.Searcher.Index().HasText() {
 			addQuestion(m, api.ShowQuestion, "Read a document",
 				"Read the stored text of a document. Searches return its ID.", limited(s, s.document))
-			addQuestion(m, api.ConcordanceQuestion, "Words in context",
-				"Show the occurrences of a word or phrase, with the words around them.", aboutWords(s, api.ConcordanceQuestion, func(ctx context.Context, in *api.Concordance, e *api.Env) (*words.Concordance, error) {
-					if err := cmp.Or(short("q", in.Query), short("with", in.With), short("without", in.Without)); err != nil {
-						return nil, err
-					}
-					return in.Do(ctx, e, nil)
-				}))
-			addQuestion(m, api.CollocationsQuestion, "Associated pairs of words",
-				"List pairs of words that occur near each other more often than by chance.", aboutWords(s, api.CollocationsQuestion, func(ctx context.Context, in *api.Collocations, e *api.Env) (*api.Associations, error) {
-					return in.Do(ctx, e)
-				}))
-			addQuestion(m, api.NgramsQuestion, "Sequences of words", "List the most frequent sequences of words.",
-				aboutWords(s, api.NgramsQuestion, func(ctx context.Context, in *api.Ngrams, e *api.Env) (*api.NgramCounts, error) {
-					if in.Top == 0 {
-						in.Top = maxListed
-					}
-					return in.Do(ctx, e, nil)
-				}))
-			addQuestion(m, api.WordlistQuestion, "Frequent words", "List the most frequent words, and how evenly they are distributed over documents.",
-				aboutWords(s, api.WordlistQuestion, func(ctx context.Context, in *api.Wordlist, e *api.Env) (*api.WordCounts, error) {
-					if in.Top == 0 {
-						in.Top = maxListed
-					}
-					return in.Do(ctx, e)
-				}))
 		}
 	}
-	if s.o.Words != nil {
-		addQuestion(m, api.NeighboursQuestion, "Associated words",
-			"List the words that occur near a word more often than by chance, by a measure of association.",
-			aboutWords(s, api.NeighboursQuestion, func(ctx context.Context, in *api.NeighboursOf, e *api.Env) (out companies, err error) {
-				out.Words, err = in.Do(ctx, e)
-				return out, err
-			}))
+	has := map[api.Source]bool{api.OfIndex: s.o.Searcher != nil, api.OfMatrix: s.o.Words != nil,
+		api.OfVectors: s.o.Vectors != nil,
+		api.OfText:    s.o.Searcher != nil && s.o.Searcher.Index().HasText()}
+	for _, q := range api.AboutWords(api.MCP) {
+		if has[q.Of] {
+			addTool(m, q, q.Help, q.Help+".", q.Answer(api.MCP), limited(s, s.aboutWords(q)))
+		}
 	}
 	if s.o.Places != nil {
 		addQuestion(m, api.MineQuestion, "Co-located places",
@@ -172,13 +148,19 @@ func (s *Server) server() *mcp.Server {
 	return m
 }
 
-// addQuestion adds a tool that asks a question. do checks the arguments, not the SDK, so that older
-// names and messages are the same as elsewhere.
+// addQuestion adds a tool that asks a question.
 func addQuestion[Out any](m *mcp.Server, q *api.Question, title, description string,
 	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
-	t := tool[struct{}](q.In(api.MCP), title, description)
+	addTool(m, q, title, description, reflect.TypeFor[Out](), do)
+}
+
+// addTool adds a tool that asks a question and answers with a type. do checks the arguments, not
+// the SDK, so that older names and messages are the same as elsewhere.
+func addTool[Out any](m *mcp.Server, q *api.Question, title, description string, out reflect.Type,
+	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
+	upper := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+	t := tool[struct{}](q.In(api.MCP), upper(title), upper(description))
 	t.InputSchema = q.Schema(api.MCP)
-	out := reflect.TypeFor[Out]()
 	if out.Kind() == reflect.Pointer {
 		out = out.Elem()
 	}
@@ -224,6 +206,9 @@ func (s *Server) instructions() string {
 	}
 	if x := s.o.Words; x != nil {
 		about = append(about, fmt.Sprintf("company: %s, %d words.", s.o.Matrix, x.Len()))
+	}
+	if x := s.o.Vectors; x != nil {
+		about = append(about, fmt.Sprintf("similar, analogy: %s, %d words.", s.o.VectorFile, len(x.Words)))
 	}
 	if x := s.o.Places; x != nil {
 		about = append(about,

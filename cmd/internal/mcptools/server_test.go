@@ -21,6 +21,7 @@ import (
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
+	"github.com/collocate/collocate/vectors"
 )
 
 var papers = `{"id": "droplets", "title": "Droplets", "text": "lipid droplets store lipid", "year": 1990}
@@ -66,6 +67,9 @@ func offered(t *testing.T) (Options, string) {
 		t.Fatal(err)
 	}
 	o.Places = in.Set
+	if o.Vectors, err = vectors.New([]string{"lipid", "droplet", "cell"}, 2, []float32{1, 0, 1, 0.1, 0, 1}); err != nil {
+		t.Fatal(err)
+	}
 	return o, folder
 }
 
@@ -191,8 +195,9 @@ func TestTools(t *testing.T) {
 		}
 	}
 	got := strings.Join(names, " ")
-	if got != "collocations company concordance document ngrams places places_curve places_pairs places_summary search wordlist" {
-		t.Errorf("the tools are %s, want all eleven", got)
+	if got != "analogy collocations company concordance dispersion document keywords ngrams places places_curve places_pairs "+
+		"places_summary search similar wordlist words" {
+		t.Errorf("the tools are %s, want all sixteen", got)
 	}
 	for _, x := range []struct {
 		tool string
@@ -269,6 +274,17 @@ func TestTools(t *testing.T) {
 		{"ngrams", map[string]any{"n": "0"}, "n 0: want a number of words", true},
 		{"wordlist", map[string]any{"top": 1}, `"list":[{"count":`, false},
 		{"wordlist", map[string]any{"top": 501}, "want 0 to 500", true},
+		{"keywords", map[string]any{"q": "lipid", "top": 1, "by": "g2"}, `"word":"lipid"}]`, false},
+		{"keywords", map[string]any{"q": "zebra"}, "nothing to compare", true},
+		{"keywords", map[string]any{"q": strings.Repeat("zebra ", 2000)}, "want at most 8192", true},
+		{"dispersion", map[string]any{"of": "droplets", "parts": 2}, `"bars":[2,0],"count":2,`, false},
+		{"dispersion", map[string]any{"of": "zebra"}, "zebra", true},
+		{"words", map[string]any{"prefix": "li", "limit": 1}, `"word":"lipid"`, false},
+		{"similar", map[string]any{"words": []string{"lipid", "cell"}, "top": 1},
+			`{"words":[{"similar":[{"cosine":0.995`, false},
+		{"similar", map[string]any{"word": "lipids"}, "did you mean lipid?", true},
+		{"analogy", map[string]any{"a": "lipid", "b": "droplet", "c": "cell"}, `{"similar":[]}`, false},
+		{"analogy", map[string]any{"a": "lipid"}, "want the words a, b and c", true},
 		{"company", map[string]any{"word": "droplets", "by": "g2", "top": 1}, `"by":"g2"`, false},
 		{"company", map[string]any{"word": "zebra"}, "zebra", true},
 		{"company", map[string]any{"word": "droplets*"}, "droplets*", true},
@@ -355,10 +371,10 @@ func TestDocumentInParts(t *testing.T) {
 // Tools without data are not offered.
 func TestOffersOnlyWhatHasData(t *testing.T) {
 	o, _ := offered(t)
-	o.Searcher, o.Places = nil, nil
+	o.Searcher, o.Vectors, o.Places = nil, nil, nil
 	list, err := client(t, o).ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "company" {
-		t.Errorf("the tools are %+v, %v; want company only", list, err)
+	if err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "company" || list.Tools[1].Name != "words" {
+		t.Errorf("the tools are %+v, %v; want those of a matrix only", list, err)
 	}
 	if _, err := New(Options{}); err == nil {
 		t.Error("New accepted options that offer nothing")

@@ -210,37 +210,25 @@ func runeAt(text []byte, at int) int {
 	return at
 }
 
-// ask calls do with what questions about words are asked of.
-func (s *Server) ask(do func(*api.Env) error) error {
-	env := &api.Env{Matrix: s.o.Words, Threads: s.o.Threads, Memory: s.o.Memory}
-	if s.o.Searcher == nil {
-		return do(env)
-	}
-	return s.read(func(x *search.Searcher) error {
-		env := *env
-		env.Searcher, env.Analyzer = x, x.Analyzer()
-		return do(&env)
-	})
-}
-
-// companies are the answers for each word.
-type companies struct {
-	Words []api.Company `json:"words"`
-}
-
 // aboutWords answers a question about words.
-func aboutWords[Q, Out any](s *Server, q *api.Question,
-	do func(ctx context.Context, in *Q, e *api.Env) (Out, error)) mcp.ToolHandlerFor[json.RawMessage, Out] {
-	return limited(s, func(ctx context.Context, _ *mcp.CallToolRequest,
-		args json.RawMessage) (_ *mcp.CallToolResult, out Out, err error) {
-		var in Q
-		if err := readArgs(q, args, &in); err != nil {
-			return nil, out, err
+func (s *Server) aboutWords(q *api.Question) mcp.ToolHandlerFor[json.RawMessage, any] {
+	return func(ctx context.Context, _ *mcp.CallToolRequest,
+		args json.RawMessage) (_ *mcp.CallToolResult, answer any, err error) {
+		question := q.New(api.MCP)
+		if err := cmp.Or(readArgs(q, args, question), short("the question", q.Texts(question))); err != nil {
+			return nil, nil, err
 		}
-		err = s.ask(func(e *api.Env) (err error) {
-			out, err = do(ctx, &in, e)
+		env := &api.Env{Door: api.MCP, Matrix: s.o.Words, Vectors: s.o.Vectors, Threads: s.o.Threads,
+			Memory: s.o.Memory, Most: maxListed}
+		if s.o.Searcher == nil {
+			answer, err = q.Ask(ctx, env, question)
+			return nil, answer, err
+		}
+		err = s.read(func(x *search.Searcher) (err error) {
+			env.Searcher, env.Analyzer = x, x.Analyzer()
+			answer, err = q.Ask(ctx, env, question)
 			return err
 		})
-		return nil, out, err
-	})
+		return nil, answer, err
+	}
 }

@@ -24,8 +24,8 @@ func TestWords(t *testing.T) {
 	c := newClient(t)
 	docs := []string{"the cat sat", "the cat"}
 	v := c.follow(1, "vocabulary", args{"min_count": 2}, docs...)
-	words, err := split(v.Message, "words", "ends")
-	counts, _ := pipe.Get[int64](v.Message, "counts")
+	words, err := split(v.Message, "vocabulary/word", "vocabulary/word.ends")
+	counts, _ := pipe.Get[int64](v.Message, "vocabulary/count")
 	if err != nil || len(words) != 2 || counts[0] != 2 || counts[1] != 2 {
 		t.Errorf("words %q, counts %v, %v; want two words, twice each", words, counts, err)
 	}
@@ -40,8 +40,10 @@ func TestWords(t *testing.T) {
 		t.Errorf("values are %v, want four, the first 2", values)
 	}
 	near := c.must("neighbours", args{"path": path, "words": []string{"cat"}, "k": 1, "by": []string{"value"}})
-	if !strings.Contains(string(near.Result), `"word2":["the"],"count":[2]`) {
-		t.Errorf("neighbours of cat are %s, want the, twice", near.Result)
+	words, err = split(near.Message, "words/neighbours/word", "words/neighbours/word.ends")
+	values, _ = pipe.Get[float64](near.Message, "words/neighbours/value")
+	if err != nil || len(words) != 1 || string(words[0]) != "the" || values[0] != 2 {
+		t.Errorf("neighbours of cat are %q, %v, %v; want the, twice", words, values, err)
 	}
 	n := c.follow(1, "count", nil, docs...)
 	starts, _ := pipe.Get[int64](n.Message, "starts")

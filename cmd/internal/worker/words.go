@@ -27,33 +27,6 @@ func (a *wordArgs) options() cooccur.VocabularyOptions {
 	}
 }
 
-// vocabulary counts the words of a corpus.
-func (w *Worker) vocabulary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a wordArgs
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	corpus, an, err := a.corpus(c)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	defer bounded(a.Memory)()
-	opt := a.options()
-	opt.Analyzer = an
-	v, stats, err := cooccur.CountWords(ctx, corpus, opt)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	var words joined
-	counts := make([]int64, v.Len())
-	for id := range v.Len() {
-		words.add(v.Word(id))
-		counts[id] = int64(v.Count(id))
-	}
-	return pipe.Reply{Result: stats,
-		Arrays: append(words.arrays("words", "ends"), pipe.NewArray("counts", counts))}, nil
-}
-
 // cooccurrence writes the matrix of a corpus to a .cooc file. Documents are sent twice: for the
 // vocabulary, and for the matrix.
 func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {

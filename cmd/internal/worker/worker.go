@@ -19,15 +19,17 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/vectors"
 )
 
-// Worker holds what is kept between calls: the open indexes.
+// Worker holds what is kept between calls: the open indexes, and word vectors.
 type Worker struct {
 	version string
 
-	mu   sync.Mutex
-	open map[int]*opened
-	last int
+	mu      sync.Mutex
+	open    map[int]*opened
+	vectors map[int]*vectors.Vectors
+	last    int
 }
 
 // opened is an open index. A search holds a read lock, so that the index is not closed meanwhile.
@@ -38,7 +40,7 @@ type opened struct {
 
 // New returns a worker without indexes. version is what it reports as its own.
 func New(version string) *Worker {
-	return &Worker{version: version, open: map[int]*opened{}}
+	return &Worker{version: version, open: map[int]*opened{}, vectors: map[int]*vectors.Vectors{}}
 }
 
 // Serve answers calls until the other end of the control socket is closed.
@@ -53,7 +55,7 @@ func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 	return err
 }
 
-// calls has the methods by the names of calls.
+// calls has the methods by the names of calls. Those about words are added by their declarations.
 var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error){
 	"hello":    (*Worker).hello,
 	"build":    (*Worker).build,
@@ -73,20 +75,14 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"evaluate": (*Worker).evaluate,
 	"compare":  (*Worker).compare,
 
-	"vocabulary":   (*Worker).vocabulary,
 	"cooccurrence": (*Worker).cooccurrence,
 	"matrix words": (*Worker).matrixWords,
 	"matrix":       (*Worker).matrix,
-	"neighbours":   (*Worker).neighbours,
-	"collocations": (*Worker).collocations,
-	"concordance":  (*Worker).concordance,
-	"keywords":     (*Worker).keywords,
-	"wordlist":     (*Worker).wordlist,
-	"ngrams":       (*Worker).ngrams,
-	"dispersion":   (*Worker).dispersion,
 	"count":        (*Worker).count,
 
-	"embed": (*Worker).embed,
+	"embed":        (*Worker).embed,
+	"keep vectors": (*Worker).keepVectors,
+	"drop vectors": (*Worker).dropVectors,
 
 	"mine":    (*Worker).mine,
 	"pairs":   (*Worker).pairs,

@@ -80,6 +80,24 @@ class Answer:
     def __init__(self, result: Any, arrays: dict[str, np.ndarray], notes: list[str]):
         self.result, self.arrays, self.notes = result, arrays, notes
 
+    def table(self, name: str) -> dict[str, Any]:
+        """The columns of a table, as the worker's inColumns describes them."""
+        columns: dict[str, Any] = {}
+        for key, values in self.arrays.items():
+            table, _, column = key.partition("/")
+            if table != name or column.endswith((".ends", ".to")):
+                continue
+            ends, to = self.arrays.get(key + ".ends"), self.arrays.get(key + ".to")
+            if ends is not None:
+                values = unpack_strings(values, ends)  # type: ignore[assignment]
+            columns[column] = values if to is None else np.split(values, to[:-1])
+        return columns
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """The rows of a table."""
+        table = {n: v.tolist() if hasattr(v, "tolist") else v for n, v in self.table(name).items()}
+        return [dict(zip(table, row)) for row in zip(*table.values())]
+
 
 class Connection:
     """A socket with messages."""

@@ -15,6 +15,7 @@ from .errors import need
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ._pipe import Answer
     from .index import Index
 
 
@@ -204,11 +205,11 @@ class Concordance:
     documents that have one.
     """
 
-    def __init__(self, found: dict[str, Any]):
-        self.lines: list[dict[str, Any]] = found["lines"] or []
-        self.total: int = found["total"]  # number of matches
-        self.all: bool = found["all"]  # whether total counts all matches; if not, there are more
-        self.documents: int = found["documents"]
+    def __init__(self, found: Answer):
+        self.lines: list[dict[str, Any]] = found.rows("lines")
+        self.total: int = found.result["total"]  # number of matches
+        self.all: bool = found.result["all"]  # whether total has all matches; if not, there are more
+        self.documents: int = found.result["documents"]
 
     def __len__(self) -> int:
         return len(self.lines)

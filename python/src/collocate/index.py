@@ -525,7 +525,7 @@ class Index:
         args = {"q": query, "top": top, "window": window, "sort": listed(sort),
                 "sample": sample, "seed": seed, "with": with_, "without": without,
                 "threads": threads}  # fmt: skip
-        return Concordance(self._call("concordance", args).result)
+        return Concordance(self._call("concordance", args))
 
     def _strings(self, do: str, docs: np.ndarray) -> list[str]:
         if not len(docs):

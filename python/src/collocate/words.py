@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._documents import Corpus, as_file, listed
+from ._documents import Corpus, as_file, listed, paths_of
 from ._names import renamed
 from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
-from ._worker import call
+from ._worker import Worker, call, worker
 from .errors import need
 from .hits import Concordance, _table
-from .index import build_call, only_for_files
+from .index import Index, build_call, only_for_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,12 +71,14 @@ def vocabulary(
     corpus: Corpus,
     *,
     analyzer: str = "unicode",
+    stopwords: str = "",
     min_count: int = 1,
     max_size: int = 0,
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
@@ -85,14 +87,13 @@ def vocabulary(
 
     min_count: leave out words that occur less often. max_size: keep this many words; 0 is all.
     """
-    args = {"analyzer": analyzer, "min_count": min_count, "max_size": max_size,
-            "threads": threads, "memory": memory}  # fmt: skip
+    args = {"analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
+            "min_count": min_count, "max_size": max_size, "threads": threads,
+            "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
-        a = build_call(
-            "vocabulary", args, corpus, fields, id_field, format, encoding, tell
-        )  # fmt: skip
-    words = unpack_strings(a.arrays["words"], a.arrays["ends"])
-    return Vocabulary(words, a.arrays["counts"], a.result["words"])
+        a = build_call("vocabulary", args, corpus, fields, id_field, format, encoding, tell)
+    list_ = a.table("vocabulary")
+    return Vocabulary(list_["word"], list_["count"], a.result["words"])
 
 
 class Vectors:
@@ -102,6 +103,7 @@ class Vectors:
         self.words: list[str] = words
         self.vectors: np.ndarray = vectors
         self.ids: dict[str, int] = {w: i for i, w in enumerate(words)}
+        self._kept: tuple[Worker, int] | None = None  # the worker that has the vectors
 
     def __len__(self) -> int:
         return len(self.words)
@@ -125,17 +127,43 @@ class Vectors:
         hint = f" (did you mean {', '.join(near)}?)" if near else ""
         raise KeyError(f'the word "{word[:60]}" is not in the vocabulary{hint}')
 
-    def similar(self, word: str, k: int = 10) -> pd.DataFrame:
-        """The words whose vectors have the largest cosine with that of a word."""
+    @renamed(word="words", k="top")
+    def similar(self, words: str | Sequence[str], top: int = 10) -> pd.DataFrame:
+        """The words whose vectors have the largest cosine with that of each word."""
         pd = need("pandas", "pandas")
-        lengths = np.linalg.norm(self.vectors, axis=1)
-        lengths[lengths == 0] = 1
-        unit = self.vectors / lengths[:, None]
-        row = self._id(word)
-        cosines = unit @ unit[row]
-        cosines[row] = -np.inf
-        best = np.argsort(-cosines, kind="stable")[: max(0, min(k, len(self) - 1))]
-        return pd.DataFrame({"word": [self.words[i] for i in best], "cosine": cosines[best]})
+        asked = _words(words, "words")
+        a = self._ask("similar", asked, {"words": asked, "top": top})
+        found = a.table("words")
+        sizes = np.diff(a.arrays["words/similar.to"], prepend=0)
+        table = pd.DataFrame({"of": np.repeat(np.array(found["word"], dtype=object), sizes),
+                              "word": found["similar/word"],
+                              "cosine": found["similar/cosine"]})  # fmt: skip
+        return table if not isinstance(words, str) else table.drop(columns="of")
+
+    def analogy(self, a: str, b: str, c: str, top: int = 5) -> pd.DataFrame:
+        """The words that are to c what b is to a: those nearest to b - a + c (3CosAdd)."""
+        pd = need("pandas", "pandas")
+        found = self._ask("analogy", [a, b, c], {"a": a, "b": b, "c": c, "top": top})
+        return pd.DataFrame(found.table("similar"))
+
+    def map(self, word: str, top: int = 40) -> pd.DataFrame:
+        """A word and those most similar to it in a plane, by their first principal components."""
+        pd = need("pandas", "pandas")
+        return pd.DataFrame(self._ask("map", [word], {"word": word, "top": top}).table("points"))
+
+    def _ask(self, do: str, words: list[str], args: dict[str, Any]) -> Any:
+        """Asks the worker, which gets the vectors with the first question and keeps them."""
+        for w in words:
+            self._id(w)
+        on = worker()
+        if self._kept is None or self._kept[0] is not on:
+            self.vectors = self.vectors.view()
+            self.vectors.flags.writeable = False  # the worker would not see a change
+            numbers = np.ascontiguousarray(self.vectors, dtype=np.float32).reshape(-1)
+            arrays = {**strings(self.words, "words", "ends"), "vectors": numbers}
+            self._kept = (on, call("keep vectors", None, arrays, on=on).result)
+            weakref.finalize(self, _drop_vectors, self._kept, os.getpid())
+        return call(do, {"vectors": self._kept[1], **args}, on=on)
 
     def to_gensim(self) -> Any:
         """gensim's KeyedVectors of the same words."""
@@ -202,9 +230,14 @@ class Cooccurrence:
         """
         args = {"path": self.path, "words": _words(words, "words"),
                 **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
-        table = _pairs_table(call("neighbours", args).result)
-        table = table.rename(columns={"word1": "of", "word2": "word", "count": "value"})
-        table = table.drop(columns="f1").rename(columns={"f2": "count"})
+        pd = need("pandas", "pandas")
+        a = call("neighbours", args)
+        found, names = a.table("words"), ("word", "value", "count", "score")
+        sizes = np.diff(a.arrays["words/neighbours.to"], prepend=0)
+        columns = {"of": np.repeat(np.array(found["word"], dtype=object), sizes)}
+        columns.update({n: found[f"neighbours/{n}"] for n in names})
+        _more_measures(columns, found, "neighbours/", args["by"])
+        table = pd.DataFrame(columns)
         return table if not isinstance(words, str) else table.drop(columns="of")
 
     def embed(
@@ -326,7 +359,10 @@ def collocations(
             **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("collocations", args, corpus, fields, id_field, format, encoding, tell)
-    return _pairs_table(a.result)
+    found = a.table("pairs")
+    columns = {n: found[n] for n in ("word1", "word2", "count", "f1", "f2", "score")}
+    _more_measures(columns, found, "", args["by"])
+    return need("pandas", "pandas").DataFrame(columns)
 
 
 def _of_files(
@@ -379,10 +415,9 @@ def wordlist(
             "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
             "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
-        a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell).arrays
-    columns = ["count", "per_million", "range", "dp", "dp_norm", "d"]
-    words = unpack_strings(a["words"], a["ends"])
-    return pd.DataFrame({"word": words, **{n: a[n] for n in columns}})
+        a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell)
+    columns = ["word", "count", "per_million", "range", "dp", "dp_norm", "d"]
+    return pd.DataFrame(a.table("list"), columns=columns)
 
 
 @renamed(k="top")
@@ -419,9 +454,10 @@ def ngrams(
             "min_docs": min_docs, "analyzer": analyzer, "stopwords": stopwords,
             "skip_bad": skip_bad, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
-        a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell).arrays
-    texts = unpack_strings(a["words"], a["ends"])
-    return pd.DataFrame({"ngram": texts, **{name: a[name] for name in ("n", "count", "docs")}})
+        a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell)
+    found = a.table("ngrams")
+    columns = {"ngram": "ngram", "n": "n", "count": "count", "docs": "documents"}
+    return pd.DataFrame({to: found[name] for to, name in columns.items()})
 
 
 def dispersion(
@@ -429,11 +465,14 @@ def dispersion(
     of: str | Sequence[str],
     *,
     analyzer: str = "unicode",
+    stopwords: str = "",
     fields: Sequence[str] | None = None,
     id_field: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    skip_bad: bool = False,
     threads: int = 0,
+    memory: int = 0,
     progress: ProgressOption = None,
 ) -> dict[str, np.ndarray]:
     """Where in a corpus each query matches: 0 is the beginning of the corpus, 1 its end.
@@ -443,10 +482,11 @@ def dispersion(
     names some that are spelt alike.
     """
     queries = _words(of, "of")
-    args = {"of": queries, "analyzer": analyzer, "threads": threads}
+    args = {"of": queries, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
+            "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
-        a = _of_files("dispersion", args, corpus, fields, id_field, format, encoding, tell).arrays
-    return dict(zip(queries, np.split(a["places"], a["ends"][:-1]), strict=True))
+        a = _of_files("dispersion", args, corpus, fields, id_field, format, encoding, tell)
+    return dict(zip(queries, a.table("rows")["places"], strict=True))
 
 
 @renamed(k="top")
@@ -488,35 +528,72 @@ def concordance(
             "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
         a = build_call("concordance", args, corpus, fields, id_field, format, encoding, tell)
-    return Concordance(a.result)
+    return Concordance(a)
 
 
+@renamed(k="top")
 def keywords(
-    corpus: Corpus | Vocabulary,
-    reference: Corpus | Vocabulary,
-    k: int = 20,
+    corpus: Corpus | Vocabulary | Index,
+    reference: Corpus | Vocabulary | None = None,
+    top: int = 20,
     *,
     by: str = "lrc",
     min_count: int = 5,
     negative: bool = False,
+    documents: bool = False,
+    ngram: int = 1,
+    query: str = "",
+    against: str = "",
+    mode: str = "or",
+    docs: int = 100,
+    analyzer: str = "unicode",
+    stopwords: str = "",
+    fields: Sequence[str] | None = None,
+    id_field: str | None = None,
+    format: str | None = None,
+    encoding: str | None = None,
+    skip_bad: bool = False,
+    threads: int = 0,
+    memory: int = 0,
+    progress: ProgressOption = None,
     **options: Any,
 ) -> pd.DataFrame:
     """The words that distinguish a corpus from a reference corpus, as a DataFrame.
 
-    Both may be a corpus or its `Vocabulary` (of all words: min_count=1); options are those of
-    `vocabulary`. by: lrc, g2, logratio or diff. negative: list words that are rarer instead.
+    Both may be a corpus or its `Vocabulary` (of all words: min_count=1).
+    by: lrc, g2, logratio or diff. negative: list words that are rarer instead.
+    documents: compare numbers of documents. ngram: compare sequences of this number of words.
+    An `Index` with stored text is asked instead by query: the best `docs` documents for it are
+    compared with those for the query `against`, or with all others.
     """
     pd = need("pandas", "pandas")
-    totals, arrays = [], {}
-    for name, given in (("here", corpus), ("there", reference)):
-        v = given if isinstance(given, Vocabulary) else vocabulary(given, **options)
-        totals.append(v.tokens or int(v.counts.sum()))
-        arrays.update(strings(v.words, name, f"{name}_ends"))
-        arrays[f"{name}_counts"] = np.ascontiguousarray(v.counts, dtype=np.int64)
-    args = {"by": by, "k": k, "min_count": min_count, "negative": negative, "totals": totals}
-    found = call("keywords", args, arrays).result or []
+    args: dict[str, Any] = {"by": by, "top": top, "min_count": min_count, "negative": negative,
+                            "documents": documents, "ngram": ngram, "threads": threads,
+                            "memory": memory}  # fmt: skip
+    read = {"analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad}
+    if isinstance(corpus, Index):
+        more = {"q": query, "against": against, "mode": mode, "docs": docs}
+        a = corpus._call("keywords", {**args, **more})
+    elif reference is None:
+        raise ValueError("reference=: want a corpus to compare with, or an Index and a query=")
+    elif (options or isinstance(corpus, Vocabulary) or isinstance(reference, Vocabulary)
+          or (paths_of(corpus) is None) != (paths_of(reference) is None)):  # fmt: skip
+        how = {**read, "fields": fields, "id_field": id_field, "format": format,
+               "encoding": encoding, "threads": threads, "memory": memory,
+               "progress": progress, **options}  # fmt: skip
+        totals, arrays = [], {}
+        for name, given in (("here", corpus), ("there", reference)):
+            v = given if isinstance(given, Vocabulary) else vocabulary(given, **how)
+            totals.append(v.tokens or int(v.counts.sum()))
+            arrays.update(strings(v.words, name, f"{name}_ends"))
+            arrays[f"{name}_counts"] = np.ascontiguousarray(v.counts, dtype=np.int64)
+        a = call("keywords", {**args, "totals": totals}, arrays)
+    else:
+        with as_file(reference, fields, id_field) as path, bar(progress, "counting") as tell:
+            args.update(read, q=query, against=against, reference=paths_of(reference) or [path])
+            a = _of_files("keywords", args, corpus, fields, id_field, format, encoding, tell)
     columns = ["word", "f1", "f2", "lrc", "g2", "log_ratio", "diff", "p", "q"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(a.table("keywords"), columns=columns)
 
 
 def _words(given: Any, name: str) -> list[str]:
@@ -536,15 +613,20 @@ def _measures(
     return {"by": names, "top": top, "min_count": min_count, "min_frequency": min_frequency, "p": p}
 
 
-def _pairs_table(found: dict[str, Any]) -> pd.DataFrame:
-    """Pairs of words as a DataFrame; the first measure is also called score."""
-    pd = need("pandas", "pandas")
-    columns = {n: found[n] for n in ("word1", "word2", "count", "f1", "f2")}
-    columns["score"] = found["scores"][found["by"][0]]
-    if len(found["by"]) > 1:
-        columns.update({n: found["scores"][n] for n in found["by"]})
-    columns.update({n: found[n] for n in ("p", "q", "docs", "dp_norm") if n in found})
-    return pd.DataFrame(columns)
+def _more_measures(
+    columns: dict[str, Any], found: dict[str, Any], prefix: str, by: list[str]
+) -> None:
+    """Adds the columns that only some tables of associated words have."""
+    if len(by) > 1:
+        none: list[float] = []
+        columns.update({n: found.get(f"{prefix}scores/{n}", none) for n in by})
+    columns.update({n: found[prefix + n] for n in ("p", "q", "docs", "dp_norm")
+                    if prefix + n in found})  # fmt: skip
+
+
+def _drop_vectors(kept: tuple[Worker, int], pid: int) -> None:
+    if os.getpid() == pid and kept[0].alive():  # not in a forked child
+        call("drop vectors", {"vectors": kept[1]}, on=kept[0])
 
 
 def _remove_file(path: str, pid: int) -> None:

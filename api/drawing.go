@@ -1,0 +1,36 @@
+package api
+
+// PointsDrawing says which points a server lists for a picture. Pictures are parts of the page, not
+// questions that every door answers.
+type PointsDrawing struct {
+	Feature []string `ask:"feature" commas:"" help:"kinds of places, of which there may be several"`
+	Limit   int      `ask:"limit" default:"20000" range:"1..200000" help:"most points; if there are more, every n-th is listed"`
+}
+
+// Neighbourhood says which points of a picture are neighbours.
+type Neighbourhood struct {
+	Distance float64 `ask:"distance" range:"0..1.7e308" help:"maximum distance of neighbours, in the unit of the points, or in metres"`
+	KNN      int     `ask:"knn" range:"0..1000" help:"the neighbours of a point are its own k nearest points"`
+}
+
+// InstancesDrawing says which instances of a pattern are listed.
+type InstancesDrawing struct {
+	Neighbourhood
+	Feature []string `ask:"feature" commas:"" help:"the kinds of places of the pattern"`
+	Limit   int      `ask:"limit" default:"5000" range:"1..50000" help:"most instances"`
+}
+
+// LocalDrawing says of which two features the local quotients are listed.
+type LocalDrawing struct {
+	Neighbourhood
+	PointsDrawing
+	Rounds int `ask:"rounds" default:"99" range:"0..999" help:"number of relabellings for the p-values"`
+}
+
+// The parameters of pictures.
+var (
+	PointsDrawingQuestion    = part[PointsDrawing]("points", "the points of features")
+	InstancesDrawingQuestion = part[InstancesDrawing]("instances", "the instances of a pattern")
+	BareQuestion             = part[struct{}]("bare", "what takes no parameters")
+	LocalDrawingQuestion     = part[LocalDrawing]("local", "the local quotients of two features")
+)
