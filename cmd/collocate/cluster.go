@@ -303,11 +303,7 @@ missing part of a job whose maps read standard input is not noticed.`,
 }
 
 func (f *clusterFlags) mergeVocab(a *app, cmd *cobra.Command, parts []cluster.Input, out string) error {
-	opt, err := f.words.options(a, nil)
-	if err != nil {
-		return err
-	}
-	v, stats, err := cluster.MergeWords(cmd.Context(), parts, f.spillOf(a), opt)
+	v, stats, err := cluster.MergeWords(cmd.Context(), parts, f.spillOf(a), f.words.options(a, nil))
 	if err != nil {
 		return err
 	}

@@ -278,11 +278,8 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer,
 	begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
 	if c.vocab == "" {
-		opt, err := c.words.options(c.app, an)
-		if err != nil {
-			return cooccur.Stats{}, err
-		}
-		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab), opt, c.opt, begin)
+		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab),
+			c.words.options(c.app, an), c.opt, begin)
 		return stats, err
 	}
 	f, err := textfile.Open(c.vocab)

@@ -19,10 +19,10 @@ type vocabFlags struct{ api.Counting }
 func (f *vocabFlags) register(cmd *cobra.Command) { addFlags(cmd, api.CountingQuestion, &f.Counting) }
 
 // options returns the options of the vocabulary, completed from the other flags.
-func (f *vocabFlags) options(a *app, an text.Analyzer) (cooccur.VocabularyOptions, error) {
+func (f *vocabFlags) options(a *app, an text.Analyzer) cooccur.VocabularyOptions {
 	env := a.env()
 	env.Analyzer = an
-	return f.Options(env), nil
+	return f.Options(env)
 }
 
 func newVocabCmd(a *app) *cobra.Command {
