@@ -220,23 +220,7 @@ func (v *levels) plainFindPlaces(from, n int, need int8, out []uint64) {
 // keep keeps the documents at places whose bit is set (see reach), with their positions in the
 // block (at). The outs must have room for simd.KernelSlack more.
 func (v *levels) keep(docs, at, outDocs, outAt []uint32) int {
-	if len(docs) == 0 {
-		return 0
-	}
-	if simd.HasWideKernels {
-		return simd.KeepPlaces(&docs[0], &at[:len(docs)][0], len(docs), &v.bits[0], &outDocs[0],
-			&outAt[0])
-	}
-	return v.plainKeep(docs, at, outDocs, outAt)
-}
-
-func (v *levels) plainKeep(docs, at, outDocs, outAt []uint32) (n int) {
-	for i, d := range docs {
-		outDocs[n], outAt[n] = d, at[i]
-		p := d >> placeShift
-		n += int(v.bits[p/64] >> (p % 64) & 1)
-	}
-	return n
+	return simd.KeepBits(docs, at, v.bits, placeShift, outDocs, outAt)
 }
 
 // choose keeps the postings of the leading list that can be above the cut. A posting's sum bounds

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/searchtest"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // The lists of these tests are short, so the limit is lowered: levels are used where they exist.
@@ -125,35 +126,6 @@ func TestLevelsChangeNoAnswer(t *testing.T) {
 	}
 }
 
-// Places are kept as by plain Go, whether the bits of neighbouring documents lie close together or
-// far apart, up to the last bit.
-func TestKeepPlaces(t *testing.T) { cputest.Levels(t, testKeepPlaces) }
-
-func testKeepPlaces(t *testing.T) {
-	rng := rand.New(rand.NewPCG(87, 88))
-	for _, gap := range []uint32{1, 2, 30, 500, 600, 1000, 1100, 2000, 10_000} { // at most, between documents
-		for n := range index.BlockSize + 1 {
-			docs, at := make([]uint32, n), make([]uint32, n)
-			last := rng.Uint32N(3000)
-			for i := range docs {
-				last += 1 + rng.Uint32N(gap)
-				docs[i], at[i] = last, rng.Uint32()
-			}
-			v := levels{bits: make([]uint64, last>>placeShift/64+1)}
-			for i := range v.bits {
-				v.bits[i] = rng.Uint64()
-			}
-			var gotDocs, gotAt, wantDocs, wantAt andBuffer[uint32]
-			got := v.keep(docs, at, gotDocs[:], gotAt[:])
-			want := v.plainKeep(docs, at, wantDocs[:], wantAt[:])
-			if got != want || !slices.Equal(gotDocs[:got], wantDocs[:want]) ||
-				!slices.Equal(gotAt[:got], wantAt[:want]) {
-				t.Fatalf("gaps up to %d: of %v kept %v, want %v", gap, docs, gotDocs[:got], wantDocs[:want])
-			}
-		}
-	}
-}
-
 // Kernels give the results of plain Go, and no document that can win is lost.
 func TestKernelsOfLevels(t *testing.T) { cputest.Levels(t, testKernelsOfLevels) }
 
@@ -194,7 +166,7 @@ func testKernelsOfLevels(t *testing.T) {
 			var gotDocs, gotTFs, wantDocs, wantTFs andBuffer[uint32]
 			if v.lead {
 				n := v.keep(docs, tfs, gotDocs[:], gotTFs[:])
-				m := v.plainKeep(docs, tfs, wantDocs[:], wantTFs[:])
+				m := simd.PlainKeepBits(docs, tfs, v.bits, placeShift, wantDocs[:], wantTFs[:])
 				if n != m || !slices.Equal(gotDocs[:n], wantDocs[:n]) || !slices.Equal(gotTFs[:n], wantTFs[:n]) {
 					t.Fatalf("kept %v, want %v", gotDocs[:n], wantDocs[:m])
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // limits says which documents of an index may be answers: those that were not deleted, and of these
@@ -81,7 +82,7 @@ func (l *limits) few(docs int) (few *docset.Set) {
 // In other blocks it decodes all documents first. It returns false if the block is damaged.
 func (l *list) decodeOnly(block int, from uint32,
 	docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
-	var places [index.BlockSize]uint32
+	var places [index.BlockSize + simd.KernelSlack]uint32
 	in := l.only.Words()
 	if words, base := l.Words(block); words != nil {
 		rank, in := uint32(0), in[base>>6:]
@@ -103,10 +104,7 @@ func (l *list) decodeOnly(block int, from uint32,
 		if got == 0 {
 			return 0, false
 		}
-		for i, d := range docs[:got] { // unpredictable: no branch
-			docs[n&(index.BlockSize-1)], places[n&(index.BlockSize-1)] = d, uint32(i)
-			n += int(in[d>>6] >> (d & 63) & 1)
-		}
+		n = simd.KeepBits(docs[:got], simd.Places[:], in, 0, docs[:], places[:])
 	}
 	if n > 0 && docs[0] < from { // only the first block reaches back
 		skip := firstAtLeast(docs[:n], from)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // This file is for queries within a filter in which all words but one are rare, such as "medal of
@@ -98,6 +99,7 @@ func (q *Query) findRare(but *list, in *docset.Set) bool {
 	m, set := &q.one, in.Words()
 	m.known = m.known[:0]
 	var docs [index.BlockSize]uint32
+	var places [index.BlockSize + simd.KernelSlack]uint32
 	for _, l := range q.Lists {
 		if l == but || but == nil && l.hasLevels() {
 			continue
@@ -108,13 +110,8 @@ func (q *Query) findRare(but *list, in *docset.Set) bool {
 				return false
 			}
 			l.use(block)
-			at := len(m.known)
-			m.known = slices.Grow(m.known, n)[:at+n]
-			for _, doc := range docs[:n] {
-				m.known[at] = doc
-				at += int(set[doc>>6] >> (doc & 63) & 1) // unpredictable: no branch
-			}
-			m.known = m.known[:at]
+			n = simd.KeepBits(docs[:n], simd.Places[:], set, 0, docs[:], places[:])
+			m.known = append(m.known, docs[:n]...)
 		}
 	}
 	if len(q.Lists) > 2 {

@@ -648,15 +648,19 @@ list:
 	VZEROUPPER
 	RET
 
-// func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
-// keeps the documents whose place has its bit set, with their elements of at.
-TEXT ·keepPlacesAVX2(SB), NOSPLIT, $32-56
+// func keepBitsAVX2(docs, at *uint32, n int, bits *uint64, shift int, outDocs, outAt *uint32) int
+// keeps the documents whose group of 1<<shift documents has its bit set, with their elements of at.
+TEXT ·keepBitsAVX2(SB), NOSPLIT, $32-64
 	MOVQ docs+0(FP), SI
 	MOVQ at+8(FP), DI
 	MOVQ n+16(FP), CX
 	MOVQ bits+24(FP), R8
-	MOVQ outDocs+32(FP), R10
-	MOVQ outAt+40(FP), R11
+	MOVQ shift+32(FP), AX
+	MOVQ outDocs+40(FP), R10
+	MOVQ outAt+48(FP), R11
+	VMOVD AX, X9
+	ADDL $5, AX
+	VMOVD AX, X10
 	LEAQ ·compress(SB), R14
 	XORQ R12, R12
 loop:
@@ -665,10 +669,11 @@ loop:
 	MASK
 	VPMASKMOVD (SI), Y15, Y0
 	VPMASKMOVD (DI), Y15, Y1
-	VPSRLD $9, Y0, Y3                // index of a group of 32 places, of 16 documents each
+	VPSRLD X10, Y0, Y3               // index of the 32 bits
 	VMOVDQU Y3, 0(SP)
 	FETCH(SP, 0, R8, X2, Y2, X3)
-	VPSLLD $23, Y0, Y3               // place within the group
+	VPSRLD X9, Y0, Y3
+	VPSLLD $27, Y3, Y3               // which of them
 	VPSRLD $27, Y3, Y3
 	VPSRLVD Y3, Y2, Y2
 	VPSLLD $31, Y2, Y2
@@ -686,7 +691,7 @@ loop:
 	SUBQ $8, CX
 	JMP  loop
 done:
-	MOVQ R12, ret+48(FP)
+	MOVQ R12, ret+56(FP)
 	VZEROUPPER
 	RET
 

@@ -42,8 +42,8 @@ TEXT ·SiftHalves(SB), NOSPLIT, $0-80
 TEXT ·FindPlaces(SB), NOSPLIT, $0-56
 	CHOOSE(·findPlacesAVX512, ·findPlacesAVX2)
 
-TEXT ·KeepPlaces(SB), NOSPLIT, $0-56
-	CHOOSE(·keepPlacesAVX512, ·keepPlacesAVX2)
+TEXT ·keepBits(SB), NOSPLIT, $0-64
+	CHOOSE(·keepBitsAVX512, ·keepBitsAVX2)
 
 TEXT ·SiftLevels(SB), NOSPLIT, $0-64
 	CHOOSE(·siftLevelsAVX512, ·siftLevelsAVX2)

@@ -59,7 +59,7 @@ func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, 
 func FindPlaces(maps **uint8, units *[NumLevels]int8, lists, from, n int, need int8, out *uint64)
 
 //go:noescape
-func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+func keepBits(docs, at *uint32, n int, bits *uint64, shift int, outDocs, outAt *uint32) int
 
 //go:noescape
 func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
@@ -118,7 +118,7 @@ func findPlacesAVX512(maps **uint8, units *[NumLevels]int8, lists, from, n int, 
 	out *uint64)
 
 //go:noescape
-func keepPlacesAVX512(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+func keepBitsAVX512(docs, at *uint32, n int, bits *uint64, shift int, outDocs, outAt *uint32) int
 
 //go:noescape
 func siftLevelsAVX512(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
@@ -166,7 +166,7 @@ func findPlacesAVX2(maps **uint8, units *[NumLevels]int8, lists, from, n int, ne
 	out *uint64)
 
 //go:noescape
-func keepPlacesAVX2(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int
+func keepBitsAVX2(docs, at *uint32, n int, bits *uint64, shift int, outDocs, outAt *uint32) int
 
 //go:noescape
 func siftLevelsAVX2(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,

@@ -15,7 +15,9 @@ func SiftHalves(docs, tfs *uint32, halves *uint8, n int, m *Kernel, k *float32, 
 	return 0
 }
 
-func KeepPlaces(docs, at *uint32, n int, bits *uint64, outDocs, outAt *uint32) int { return 0 }
+func keepBits(docs, at *uint32, n int, bits *uint64, shift int, outDocs, outAt *uint32) int {
+	return 0
+}
 
 func SiftLevels(docs, tfs *uint32, n int, s *LevelSieve, outDocs, outTFs *uint32,
 	outSums *float32) int {

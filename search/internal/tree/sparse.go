@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/simd"
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
@@ -263,12 +264,8 @@ func (x *exec) addSparse(l *sparseList, within *docset.Set, c *scored, rest floa
 // addBlock looks up the candidates from index next on that a block contains. It returns the index
 // of the first candidate after the block.
 func (x *exec) addBlock(l *sparseList, block int, within *docset.Set, c *scored, next int) int {
-	var hits [index.BlockSize]uint32
-	n, in := 0, within.Words()
-	for _, doc := range l.Load(block) { // unpredictable: no branch
-		hits[n&(index.BlockSize-1)] = doc
-		n += int(in[doc>>6] >> (doc & 63) & 1)
-	}
+	var hits, places [index.BlockSize + simd.KernelSlack]uint32
+	n := simd.KeepBits(l.Load(block), simd.Places[:], within.Words(), 0, hits[:], places[:])
 	for _, doc := range hits[:n] {
 		if next += firstFrom(c.docs[next:], doc); next < len(c.docs) && c.docs[next] == doc {
 			x.want(next, l, c)
