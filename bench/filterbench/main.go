@@ -7,7 +7,9 @@
 // ten best are about as deep in the order as the best 1,000. All take turns within one process, in
 // an order that changes, and a time is the least of all rounds. So other work on the machine hardly
 // matters. Printed are, for each share, the geometric mean of the ratios to the time without a
-// filter, how many are above -over, and these queries with their times.
+// filter, how many are above -over, how many of these also take longer than as deep a search, and
+// these queries with their times, strategies and postings decoded. -part even and odd take every
+// second query, so that what was tuned with one half can be tested with the other.
 package main
 
 import (
@@ -57,7 +59,8 @@ func run(w io.Writer, args []string) error {
 	shares := f.String("shares", "0.1,1,10", "shares of the documents, in percent")
 	rounds := f.Int("rounds", 50, "rounds, of which the least time counts")
 	over := f.Float64("over", 2, "list queries with a higher ratio")
-	raw := f.Bool("raw", false, "print all times instead: query, way, microseconds")
+	part := f.String("part", "all", "queries to ask: all, even or odd ones")
+	raw := f.Bool("raw", false, "print all times instead: query, way, microseconds, strategy")
 	f.Parse(args)
 	ix, err := index.Open(*dir)
 	if err != nil {
@@ -73,6 +76,9 @@ func run(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	if list, err = partOf(list, *part); err != nil {
+		return err
+	}
 	ways := []way{{"all", nil, *k}}
 	for text := range strings.SplitSeq(*shares, ",") {
 		percent, err := strconv.ParseFloat(text, 64)
@@ -83,22 +89,38 @@ func run(w io.Writer, args []string) error {
 		ways = append(ways, way{text + "%", shareOf(ix.Docs(), percent), *k},
 			way{fmt.Sprint("k=", deep), nil, deep})
 	}
-	least, by, err := measure(s, list, ways, *rounds)
+	least, stats, err := measure(s, list, ways, *rounds)
 	if err != nil {
 		return err
 	}
 	if *raw {
 		for q, text := range list {
 			for i, way := range ways {
-				fmt.Fprintf(w, "%s\t%s\t%.2f\n", text, way.name, least[q][i])
+				fmt.Fprintf(w, "%s\t%s\t%.2f\t%v\n", text, way.name, least[q][i], stats[q][i].Strategy)
 			}
 		}
 		return nil
 	}
 	fmt.Fprintf(w, "%d queries of the class %s, %d documents, least of %d rounds, %s\n\n", len(list),
 		*class, ix.Docs(), *rounds, runtime.Version())
-	report(w, list, ways, least, by, *over)
+	report(w, list, ways, least, stats, *over)
 	return nil
+}
+
+// partOf returns all queries, or those with an even or odd index.
+func partOf(list []string, part string) (some []string, err error) {
+	switch part {
+	case "all":
+		return list, nil
+	case "even", "odd":
+		for i, text := range list {
+			if (i%2 == 0) == (part == "even") {
+				some = append(some, text)
+			}
+		}
+		return some, nil
+	}
+	return nil, fmt.Errorf("part %q: want all, even or odd", part)
 }
 
 // shareOf returns a random share of the documents, given in percent.
@@ -141,14 +163,14 @@ func readGame(path, class string) (list []string, err error) {
 	return list, nil
 }
 
-// measure returns the least microseconds of each query in each way, and its strategy. All queries
+// measure returns the least microseconds of each query in each way, and what was done. All queries
 // are asked before one is asked again: repeated at once, branches would be predicted and data be in
 // the caches.
 func measure(s *search.Searcher, list []string, ways []way, rounds int) (least [][]float64,
-	by [][]search.Strategy, err error) {
+	stats [][]search.Stats, err error) {
 	for range list {
 		least = append(least, slices.Repeat([]float64{math.Inf(1)}, len(ways)))
-		by = append(by, make([]search.Strategy, len(ways)))
+		stats = append(stats, make([]search.Stats, len(ways)))
 	}
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -167,20 +189,21 @@ func measure(s *search.Searcher, list []string, ways []way, rounds int) (least [
 					return nil, nil, fmt.Errorf("%s: %w", list[q], err)
 				}
 				least[q][i] = min(least[q][i], float64(time.Since(start).Nanoseconds())/1e3)
-				by[q][i] = found.Stats.Strategy
+				stats[q][i] = found.Stats
 			}
 		}
 	}
-	return least, by, nil
+	return least, stats, nil
 }
 
 // report prints a table of the ways, and a table of the queries with a high ratio for each share.
-func report(w io.Writer, list []string, ways []way, least [][]float64, by [][]search.Strategy,
+func report(w io.Writer, list []string, ways []way, least [][]float64, stats [][]search.Stats,
 	over float64) {
-	fmt.Fprintf(w, "| | geometric mean of ratios | sum of times, ms | above %g | of these, by 10 us or more | worst |\n", over)
-	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintf(w, "| | geometric mean of ratios | sum of times, ms | above %g | of these, by 10 us or more"+
+		" | of these, longer than as deep | worst |\n", over)
+	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- |")
 	for i, way := range ways {
-		logs, sum, above, more, worst := 0.0, 0.0, 0, 0, 0.0
+		logs, sum, above, more, longer, worst := 0.0, 0.0, 0, 0, 0, 0.0
 		for _, times := range least {
 			ratio := times[i] / times[0]
 			logs += math.Log(ratio)
@@ -191,10 +214,13 @@ func report(w io.Writer, list []string, ways []way, least [][]float64, by [][]se
 				if times[i]-times[0] >= 10 {
 					more++
 				}
+				if way.within != nil && times[i] > times[i+1] {
+					longer++
+				}
 			}
 		}
-		fmt.Fprintf(w, "| %s | %.3f | %.2f | %d | %d | %.1f |\n", way.name,
-			math.Exp(logs/float64(len(list))), sum, above, more, worst)
+		fmt.Fprintf(w, "| %s | %.3f | %.2f | %d | %d | %d | %.1f |\n", way.name,
+			math.Exp(logs/float64(len(list))), sum, above, more, longer, worst)
 	}
 	for i, way := range ways {
 		if way.within == nil {
@@ -208,12 +234,19 @@ func report(w io.Writer, list []string, ways []way, least [][]float64, by [][]se
 			}
 		}
 		slices.SortFunc(above, func(a, b int) int { return cmp.Compare(ratio(b), ratio(a)) })
-		fmt.Fprintf(w, "\n| above %g within %s | ratio | us within | us of all | us of all, %s | strategy within, of all |\n",
-			over, way.name, ways[i+1].name)
-		fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- |")
+		deep := ways[i+1].name
+		fmt.Fprintf(w, "\n| above %g within %s | ratio | us within | us of all | us of all, %s"+
+			" | longer than as deep | strategies | postings decoded |\n", over, way.name, deep)
+		fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- |")
 		for _, q := range above {
-			fmt.Fprintf(w, "| %s | %.1f | %.0f | %.0f | %.0f | %v, %v |\n", list[q], ratio(q),
-				least[q][i], least[q][0], least[q][i+1], by[q][i], by[q][0])
+			within, all, deeper := stats[q][i], stats[q][0], stats[q][i+1]
+			longer := ""
+			if least[q][i] > least[q][i+1] {
+				longer = "yes"
+			}
+			fmt.Fprintf(w, "| %s | %.1f | %.0f | %.0f | %.0f | %s | %v, %v, %v | %d, %d, %d |\n", list[q],
+				ratio(q), least[q][i], least[q][0], least[q][i+1], longer, within.Strategy, all.Strategy,
+				deeper.Strategy, within.Decoded, all.Decoded, deeper.Decoded)
 		}
 	}
 }

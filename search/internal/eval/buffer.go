@@ -78,7 +78,7 @@ func (l *list) decode(from, to uint32, need float64) {
 		}
 		docs, scores := b.docs[n:n+index.BlockSize], b.scores[n:n+index.BlockSize]
 		if l.only != nil {
-			got, ok := l.decodeOnly(b.next, from, (*[index.BlockSize]uint32)(docs), &b.tfs)
+			got, ok := l.decodeOnly(b.next, from, l.only.Words(), (*[index.BlockSize]uint32)(docs), &b.tfs)
 			if !ok {
 				b.next = len(l.Last)
 				break

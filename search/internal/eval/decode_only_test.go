@@ -55,7 +55,7 @@ func TestDecodeOnly(t *testing.T) {
 						single++
 					}
 					var gotDocs, gotTFs [index.BlockSize]uint32
-					n, ok := l.decodeOnly(block, from, &gotDocs, &gotTFs)
+					n, ok := l.decodeOnly(block, from, l.only.Words(), &gotDocs, &gotTFs)
 					if !ok || !slices.Equal(gotDocs[:n], wantDocs) || !slices.Equal(gotTFs[:n], wantTFs) {
 						t.Fatalf("%s, block %d from document %d: %v %v, want %v %v", word, block, from,
 							gotDocs[:n], gotTFs[:n], wantDocs, wantTFs)

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"math"
+	"slices"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/assert"
@@ -44,8 +45,11 @@ func (q *Query) findFloor() {
 		}
 		if q.limited && l.LowX == nil {
 			best = max(best, q.scoreWithin(l))
-		} else {
-			best = max(best, l.scoreAtRank(rank))
+			continue
+		}
+		best = max(best, l.scoreAtRank(rank))
+		if l.only != nil && l.max > float64(best) && q.worthReading(l) {
+			best = max(best, q.scoreOfBlocks(l))
 		}
 	}
 	if assert.On && best > 0 && !q.reaches(best) {
@@ -110,6 +114,46 @@ func (q *Query) scoreWithin(l *list) float32 {
 	return l.bm25.OfX(kthLowest(xs[:n], q.Heap.K))
 }
 
+// worthReading reports whether to read a list of several blocks just for the k-th best of its
+// postings within the filter: if there should be k, and another list is much longer.
+func (q *Query) worthReading(l *list) bool {
+	return l.Term.DF <= mostRead && enoughTop(int(l.Term.DF), q.share(), q.Heap.K) &&
+		shortBeside*uint64(l.Term.DF) <= uint64(q.longest().Term.DF) &&
+		l.scoreAbout(q.rankWithin(guessMargin)) == 0
+}
+
+// scoreOfBlocks is scoreWithin for a list of several blocks, of which only has all answers.
+func (q *Query) scoreOfBlocks(l *list) float32 {
+	var docs, tfs [index.BlockSize]uint32
+	xs := q.one.scores[:0]
+	for block := range l.Last {
+		n, ok := l.decodeOnly(block, 0, l.only.Words(), &docs, &tfs)
+		if !ok {
+			return 0 // damaged: l.Err says so
+		}
+		q.Stats.Decoded += int64(l.postingsOf(block))
+		q.Stats.Scored += int64(n)
+		at := len(xs)
+		xs = slices.Grow(xs, n)[:at+n]
+		l.bm25.Xs(docs[:n], tfs[:n], xs[at:])
+		if q.sets[0] == nil || q.sets[1] == nil {
+			continue
+		}
+		kept := xs[:at]
+		for i, doc := range docs[:n] {
+			if q.admits(doc) {
+				kept = append(kept, xs[at+i])
+			}
+		}
+		xs = kept
+	}
+	q.one.scores = xs
+	if len(xs) < q.Heap.K {
+		return 0
+	}
+	return l.bm25.OfX(kthLowest(xs, q.Heap.K))
+}
+
 // openBest sets the bound of the list, max. If the index stores the lowest x of each block for this
 // model, or the list has only one block, it also sets lowX and superX. The given lowX is a lower
 // bound of x in a list of one block that is not to be decoded for it.
@@ -156,7 +200,7 @@ func lowest(xs []float32) float32 {
 	return low
 }
 
-// kthLowest returns the k-th lowest of at most a block of numbers. It reorders them.
+// kthLowest returns the k-th lowest of some numbers. It reorders them.
 func kthLowest(xs []float32, k int) float32 {
 	lo, hi := 0, len(xs) // the place k-1 is in there
 	for {

@@ -57,9 +57,7 @@ func (q *Query) guessRank(margin float64) float32 {
 	if !q.limited || q.across != nil {
 		return 0
 	}
-	k, best := float64(q.Heap.K), float32(0)
-	share := q.share()
-	rank := (k + rankMargin*margin*math.Sqrt(k*(1-share))) / share
+	best, rank := float32(0), q.rankWithin(margin)
 	if rank > float64(q.c.Docs) {
 		return 0
 	}
@@ -72,6 +70,12 @@ func (q *Query) guessRank(margin float64) float32 {
 		return 0
 	}
 	return below(best)
+}
+
+// rankWithin returns a rank of a list such that k of the better postings should pass the filter.
+func (q *Query) rankWithin(margin float64) float64 {
+	k, share := float64(q.Heap.K), q.share()
+	return (k + rankMargin*margin*math.Sqrt(k*(1-share))) / share
 }
 
 // scoreAbout estimates the score of the posting at a rank of the list; 0 means unknown. Between two

@@ -77,13 +77,12 @@ func (l *limits) few(docs int) (few *docset.Set) {
 	return few
 }
 
-// decodeOnly decodes the postings of a block whose documents are in l.only and not before from. It
+// decodeOnly decodes the postings of a block whose documents are in a set and not before from. It
 // intersects a bitmap block with the set word by word, and reads the frequencies of what is left.
 // In other blocks it decodes all documents first. It returns false if the block is damaged.
-func (l *list) decodeOnly(block int, from uint32,
+func (l *list) decodeOnly(block int, from uint32, in []uint64,
 	docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
 	var places [index.BlockSize + simd.KernelSlack]uint32
-	in := l.only.Words()
 	if words, base := l.Words(block); words != nil {
 		rank, in := uint32(0), in[base>>6:]
 		for ; len(words) >= 8 && len(in) > 0; words, in, base = words[8:], in[1:], base+64 {

@@ -43,7 +43,8 @@ type list struct {
 	// dropped when blocks are decoded. It is nil if there is no such set.
 	only *docset.Set
 
-	cutOff bool // it begins with a later posting than its first, see restrict
+	from, to int  // its part of oneState.found; -1: none
+	cutOff   bool // it begins with a later posting than its first, see restrict
 
 	postings buffer // decoded and scored postings of a window
 	asked    buffer // scored postings of candidates that were looked up (bmm)
@@ -119,7 +120,12 @@ func (l *list) use(block int) {
 	}
 	l.used++
 	l.usedUntil = int64(l.Last[block])
-	l.decoded += int64(min(index.BlockSize, int(l.Term.DF)-block*index.BlockSize))
+	l.decoded += int64(l.postingsOf(block))
+}
+
+// postingsOf returns the number of postings of a block.
+func (l *list) postingsOf(block int) int {
+	return min(index.BlockSize, int(l.Term.DF)-block*index.BlockSize)
 }
 
 func (l *list) bound(b index.Bound) float32 {

@@ -33,7 +33,7 @@ func (q *Query) oneByBlocks(l *list) error {
 		}
 		n, ok := 0, false
 		if drops {
-			n, ok = l.decodeOnly(block, q.from, &docs, &b.tfs)
+			n, ok = l.decodeOnly(block, q.from, l.only.Words(), &docs, &b.tfs)
 		} else if n = l.DecodeDocs(block, &docs); n > 0 {
 			ok = l.DecodeTFs(block, &b.tfs) == n
 		}
@@ -92,6 +92,11 @@ type oneState struct {
 	level   []uint8  // of each document that may be an answer; 0 is the highest (oneOfFew)
 	ordered []uint32 // these documents by level
 
-	known  []uint32  // documents that were scored before, rising (orFromTop)
-	scores []float32 // their scores
+	rare   []simd.Candidate // documents with a rare word, rising, and their scores for these (orFromTop)
+	merged []simd.Candidate // buffer for merging them
+	found  []simd.Candidate // their postings, list by list (list.from, list.to)
+	chosen []uint32         // those of the documents that are scored
+	scores []float32        // and their scores
+	sorted []float32        // scores in order of some ranks, negated
+	rest   float64          // sum of the bounds of the other words
 }

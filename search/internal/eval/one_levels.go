@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -90,10 +88,8 @@ func (q *Query) scoreOne(l *list) {
 	m := &q.one
 	n := l.pick(m.docs[:m.n], m.tfs[:m.n], q.cut, m.docs[:], m.sums[:])
 	for i, d := range m.docs[:n] {
-		if len(m.known) > 0 {
-			if _, known := slices.BinarySearch(m.known, d); known {
-				continue
-			}
+		if len(m.rare) > 0 && m.isRare(d) {
+			continue
 		}
 		q.push(d, m.sums[i])
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"math"
 	"slices"
 
 	"github.com/collocate/collocate/docset"
@@ -30,14 +31,16 @@ func RareBeside(ix *index.Reader, t index.Term, rare int64, share float64, k int
 	return share*fewAtPlaces < 1 && lookPostings*looks <= df
 }
 
-// worthOrTop reports whether to answer the query in this way.
+// worthOrTop reports whether to answer the query in this way. With a high floor less may be left to
+// read than all rare words.
 func (q *Query) worthOrTop() bool {
 	if !q.limited || q.shared || q.across != nil || !q.whole() {
 		return false
 	}
 	l := q.longest()
-	return l.hasLevels() &&
-		RareBeside(q.index, l.Term, q.Stats.Postings-int64(l.Term.DF), q.share(), q.Heap.K)
+	rare := q.Stats.Postings - int64(l.Term.DF)
+	return l.hasLevels() && RareBeside(q.index, l.Term, rare, q.share(), q.Heap.K) &&
+		(q.floor < 0 || q.plainCost(q.shortestFirst())+windowsCost >= float64(rare))
 }
 
 // longest returns the longest list.
@@ -50,7 +53,7 @@ func (q *Query) longest() *list {
 func (q *Query) orFromTop() (done bool, err error) {
 	before := q.anyOrder
 	q.anyOrder = true
-	defer func() { q.anyOrder, q.one.known = before, q.one.known[:0] }()
+	defer func() { q.anyOrder, q.one.rare = before, q.one.rare[:0] }()
 	l := q.longest()
 	if !q.findRare(l, q.smallest()) {
 		return true, nil // damaged: Err of a list says so
@@ -83,7 +86,7 @@ func (q *Query) worthRareFirst() bool {
 func (q *Query) rareFirst() (done bool, err error) {
 	before := q.anyOrder
 	q.anyOrder = true
-	defer func() { q.anyOrder, q.one.known = before, q.one.known[:0] }()
+	defer func() { q.anyOrder, q.one.rare = before, q.one.rare[:0] }()
 	if !q.findRare(nil, q.smallest()) {
 		return true, nil // damaged: Err of a list says so
 	}
@@ -93,55 +96,129 @@ func (q *Query) rareFirst() (done bool, err error) {
 }
 
 // findRare stores the documents of a set that have any word but that of the given list, or if that
-// is nil any word without a map of levels, in one.known, in increasing order. It returns false if a
-// block is damaged.
+// is nil any word without a map of levels, in one.rare, in increasing order, with the sums of their
+// scores for these words. It returns false if a block is damaged.
 func (q *Query) findRare(but *list, in *docset.Set) bool {
 	m, set := &q.one, in.Words()
-	m.known = m.known[:0]
-	var docs [index.BlockSize]uint32
-	var places [index.BlockSize + simd.KernelSlack]uint32
+	m.rare, m.found, m.rest = m.rare[:0], m.found[:0], 0
+	var docs, tfs [index.BlockSize]uint32
+	var scores [index.BlockSize]float32
 	for _, l := range q.Lists {
+		l.from, l.to = -1, -1
 		if l == but || but == nil && l.hasLevels() {
+			m.rest += l.max
 			continue
 		}
+		l.from = len(m.found)
 		for block := range l.Last {
-			n := l.DecodeDocs(block, &docs)
-			if n == 0 {
+			n, ok := l.decodeOnly(block, 0, set, &docs, &tfs)
+			if !ok {
 				return false
 			}
 			l.use(block)
-			n = simd.KeepBits(docs[:n], simd.Places[:], set, 0, docs[:], places[:])
-			m.known = append(m.known, docs[:n]...)
+			l.scored += int64(n)
+			l.batch(docs[:n], tfs[:n], scores[:n])
+			for i, doc := range docs[:n] {
+				m.found = append(m.found, simd.MakeCandidate(doc, scores[i]))
+			}
 		}
-	}
-	if len(q.Lists) > 2 {
-		slices.Sort(m.known)
-		m.known = slices.Compact(m.known)
+		l.to = len(m.found)
+		m.mergeRare(m.found[l.from:])
 	}
 	return true
 }
 
-// scoreRare scores the documents of one.known, each in query order, and pushes them.
+// mergeRare merges postings into one.rare.
+func (m *oneState) mergeRare(b []simd.Candidate) {
+	a, to := m.rare, m.merged[:0]
+	for len(a) > 0 && len(b) > 0 {
+		x, y := a[0], b[0]
+		switch {
+		case x.Doc() < y.Doc():
+			to, a = append(to, x), a[1:]
+		case x.Doc() > y.Doc():
+			to, b = append(to, y), b[1:]
+		default:
+			to = append(to, simd.MakeCandidate(x.Doc(), x.Sum()+y.Sum()))
+			a, b = a[1:], b[1:]
+		}
+	}
+	m.rare, m.merged = append(append(to, a...), b...), m.rare
+}
+
+// isRare reports whether a document is in one.rare.
+func (m *oneState) isRare(doc uint32) bool {
+	i, _ := slices.BinarySearch(m.rare, simd.MakeCandidate(doc, 0))
+	return i < len(m.rare) && m.rare[i].Doc() == doc
+}
+
+// scoreRare scores the documents of one.rare that can win, and pushes them: first those that are
+// the k best without the frequent words, which raise the threshold, then rareStep times as many,
+// and so on.
 func (q *Query) scoreRare() {
 	m := &q.one
-	m.scores = slices.Grow(m.scores[:0], len(m.known))[:len(m.known)]
+	if len(m.rare) == 0 {
+		return
+	}
+	m.sorted = m.sorted[:0]
+	for _, c := range m.rare {
+		m.sorted = append(m.sorted, -c.Sum())
+	}
+	for n, before := q.Heap.K, float32(math.Inf(1)); before > 0; n *= rareStep {
+		least := float32(0) // of the n best
+		if n < len(m.rare) {
+			least = -kthLowest(m.sorted, n)
+		}
+		m.chosen = m.chosen[:0]
+		for _, c := range m.rare {
+			if s := c.Sum(); s < before && s >= least && float64(s)+m.rest > q.cut {
+				m.chosen = append(m.chosen, c.Doc())
+			}
+		}
+		q.scoreChosen()
+		if before = least; float64(before)+m.rest <= q.cut {
+			return
+		}
+	}
+}
+
+// scoreChosen scores the documents of one.chosen, each in query order, and pushes them. Scores for
+// rare words are known, and other words are looked up.
+func (q *Query) scoreChosen() {
+	m := &q.one
+	m.scores = slices.Grow(m.scores[:0], len(m.chosen))[:len(m.chosen)]
 	clear(m.scores)
 	for _, l := range q.Lists {
-		block := 0
-		for i, doc := range m.known {
-			if block = l.FindBlock(block, doc); block == len(l.Last) {
-				break
-			}
-			if int64(doc) > l.usedUntil {
-				l.use(block)
-			}
-			if tf := l.TFIn(block, doc); tf > 0 {
-				m.scores[i] += l.Score(tf, q.c.Lengths[doc])
-				l.scored++
+		if l.from < 0 {
+			q.addFrequent(l)
+			continue
+		}
+		known := m.found[l.from:l.to]
+		for i, doc := range m.chosen {
+			at, _ := slices.BinarySearch(known, simd.MakeCandidate(doc, 0))
+			if known = known[at:]; len(known) > 0 && known[0].Doc() == doc {
+				m.scores[i] += known[0].Sum()
 			}
 		}
 	}
-	for i, doc := range m.known {
+	for i, doc := range m.chosen {
 		q.push(doc, m.scores[i])
+	}
+}
+
+// addFrequent looks the documents of one.chosen up in a list, and adds its scores.
+func (q *Query) addFrequent(l *list) {
+	m, block := &q.one, 0
+	for i, doc := range m.chosen {
+		if block = l.FindBlock(block, doc); block == len(l.Last) {
+			break
+		}
+		if int64(doc) > l.usedUntil {
+			l.use(block)
+		}
+		if tf := l.TFIn(block, doc); tf > 0 {
+			m.scores[i] += l.Score(tf, q.c.Lengths[doc])
+			l.scored++
+		}
 	}
 }

@@ -119,3 +119,46 @@ func TestRareWordsGiveAFloor(t *testing.T) {
 		}
 	}
 }
+
+// A list of some blocks beside a much longer one is read for a floor: the k-th best of its postings
+// that the filter leaves, of the documents that were not deleted.
+func TestShortListGivesAFloor(t *testing.T) {
+	p, s := leveled(t)
+	defer func() { s.e.Live = nil }()
+	rng := rand.New(rand.NewPCG(29, 30))
+	docs := len(p.Lengths)
+	alone := p.Search(t, s.e.Index, wordsOf(p, []int{9}), docs, ask.Or, model.BM25{})
+	found := 0
+	for range 20 {
+		within := docset.New(docs)
+		for within.Count() < docs/8 {
+			within.Add(rng.Uint32N(uint32(docs)))
+		}
+		if s.e.Live = nil; rng.IntN(2) == 0 {
+			s.e.Live = docset.Full(docs)
+			for _, h := range alone[:1+rng.IntN(20)] {
+				s.e.Live.Remove(h.Doc)
+			}
+		}
+		const k = 10
+		want := admitted(alone, k, s.e.Live, within)
+		q, err := s.e.Prepare(t.Context(), &ask.Request{Words: wordsOf(p, []int{0, 9}), K: k,
+			Within: &ask.Within{Sets: []*docset.Set{within}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Begin(ask.BMM)
+		if len(want) == k {
+			found++
+			if q.floor != below(want[k-1].Score) {
+				t.Errorf("floor %v, want just below %v", q.floor, want[k-1].Score)
+			}
+		} else if q.floor >= 0 {
+			t.Errorf("floor %v, but only %d documents", q.floor, len(want))
+		}
+		s.e.Release(q)
+	}
+	if found < 10 {
+		t.Errorf("%d of 20 filters leave k documents with the short list, want 10", found)
+	}
+}
