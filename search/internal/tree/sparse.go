@@ -85,12 +85,12 @@ type scored struct {
 	bounded float64 // sum of the bounds of all lists
 	floor   float64 // a score below which no document enters the result
 
-	most       float32              // the highest of scores
-	bounds     []float64            // bound on each candidate's final score, by levels
-	counts     [boundBuckets]uint32 // number of bounds in ranges of equal width
-	now, later []uint32             // candidates that addNow looks up, and those that follow
-	who        []uint32             // candidates to be looked up next, up to a block of them
-	batch      candidates           // buffer for looking them up
+	most   float32              // the highest of scores
+	bounds []float64            // bound on each candidate's final score, by levels
+	counts [boundBuckets]uint32 // number of bounds in ranges of equal width
+	now    []uint32             // candidates that addNow looks up
+	who    []uint32             // candidates to be looked up next, up to a block of them
+	batch  candidates           // buffer for looking them up
 }
 
 // scoredPool reuses memory.
@@ -295,6 +295,7 @@ func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 	for _, l := range lists {
 		most += l.levels[1][index.NumLevels-1]
 	}
+	scale := boundBuckets / most
 	clear(c.counts[:])
 	c.bounds = slices.Grow(c.bounds[:0], len(c.docs))[:len(c.docs)]
 	for i, doc := range c.docs {
@@ -303,7 +304,7 @@ func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 			sum += l.boundAt(doc)
 		}
 		c.bounds[i] = sum
-		c.counts[bucketOf(sum, most)]++
+		c.counts[max(0, min(int(sum*scale), boundBuckets-1))]++
 	}
 	from, n := len(c.counts)-1, 0
 	for ; from > 0; from-- {
@@ -311,30 +312,26 @@ func (x *exec) addLeveled(lists []*sparseList, c *scored) error {
 			break
 		}
 	}
-	// Both groups are made before bounds change, so that no score is added twice.
-	need := c.beat()
-	c.now, c.later = c.now[:0], c.later[:0]
+	c.now = c.now[:0]
 	for i, sum := range c.bounds {
-		if sum < need {
-			continue
-		}
-		if bucketOf(sum, most) >= from {
+		if sum*scale >= float64(from) {
 			c.now = append(c.now, uint32(i))
-		} else {
-			c.later = append(c.later, uint32(i))
 		}
 	}
 	if err := x.addNow(lists, c); err != nil {
 		return err
 	}
-	c.now, c.later = c.later, c.now
+	for _, i := range c.now { // so that no score is added twice
+		c.bounds[i] = math.Inf(-1)
+	}
+	need := c.beat()
+	c.now = c.now[:0]
+	for i, sum := range c.bounds {
+		if sum >= need {
+			c.now = append(c.now, uint32(i))
+		}
+	}
 	return x.addNow(lists, c)
-}
-
-// bucketOf returns the number of a value's range: one of boundBuckets of equal width up to most, of
-// which the last also has what is higher.
-func bucketOf(value, most float64) int {
-	return max(0, min(int(value/most*boundBuckets), boundBuckets-1))
 }
 
 // addNow looks up the candidates of c.now in the lists, one after the other. A score takes the
