@@ -28,8 +28,11 @@ type Answer struct {
 	Expanded []ExpandedWord `json:"expanded,omitempty"`
 	// Facets are the requested counts of field values over all matching documents.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
-	More   *bool                `json:"more,omitempty"`  // whether there are further hits
-	Stats  *search.Stats        `json:"stats,omitempty"` // work of the search, if requested
+	More   *bool                `json:"more,omitempty"` // whether there are further hits
+	// Next is the value of the parameter after for the page that follows; "" if there are no
+	// further hits.
+	Next  string        `json:"next,omitempty"`
+	Stats *search.Stats `json:"stats,omitempty"` // work of the search, if requested
 	// Micros is the duration of the search in microseconds; 0 means that it was not measured.
 	Micros int64     `json:"micros,omitempty"`
 	Shards *Coverage `json:"shards,omitempty"` // set if a root answers
@@ -85,10 +88,14 @@ type Details struct {
 	// ShowBytes is the most bytes that the shown fields may take; 0 means any number.
 	ShowBytes int
 	// Limit and From choose a range of the hits: Limit of them, without the first From. A Limit of
-	// 0 means Request.K, or 10 if that is 0, too.
+	// 0 means Request.K, or 10 if that is 0, too, or none if it is search.NoHits.
 	Limit, From int
 	// More fills in Answer.More. To see further hits, the request must have a K above From+Limit.
 	More bool
+	// After is the hit before the first, if the question had a cursor.
+	After *search.After
+	next  cursor // of the next page, without its place
+	rank  int    // of After
 	// WithoutNotes leaves out the notes, for a shard: a root asks for those of all shards if none
 	// has a hit.
 	WithoutNotes bool
@@ -101,12 +108,18 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		return nil, err
 	}
 	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
-	if limit == 0 {
+	switch {
+	case r.K == search.NoHits:
+		limit = 0
+	case limit == 0:
 		limit = cmp.Or(r.K, 10)
 	}
 	a := &Answer{Query: r.Text, K: limit, Mode: r.Mode.String(),
 		Hits: make([]Hit, 0, min(limit, len(hits)))}
 	a.From = d.From + d.First
+	if r.K == search.NoHits {
+		a.From = max(a.From, d.rank)
+	}
 	a.Offset = a.From
 	if r.Query != nil {
 		a.Parsed = r.Query.String()
@@ -125,7 +138,7 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		a.Expanded = append(a.Expanded, ExpandedWord{w.Text, w.Weight})
 	}
 	if d.More {
-		more := len(hits) > limit
+		more := len(hits) > limit || r.K == search.NoHits && found.Total > int64(a.From)
 		a.More = &more
 	}
 	hits = hits[:min(limit, len(hits))]
@@ -143,6 +156,13 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	}
 	for i, h := range hits {
 		a.Hits = append(a.Hits, Hit{Rank: a.From + i + 1, ID: ids[i], Doc: h.Doc, Score: h.Score})
+	}
+	if last := len(hits) - 1; last >= 0 && d.More && *a.More {
+		var key *search.SortKey
+		if r.Sort != nil {
+			key = &found.Keys[d.From+last]
+		}
+		a.Next = d.Next(&a.Hits[last], key)
 	}
 	if d.Explain {
 		explained := r

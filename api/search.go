@@ -18,8 +18,9 @@ import (
 type Search struct {
 	Query  string      `ask:"q" also:"query" python:"queries" flag:"" needed:"" help:"words, or a query in the query language"`
 	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
-	K      int         `ask:"k" short:"k" default:"10" range:"1.." at:"mcp: most=100, an assistant reads less" help:"number of documents"`
+	K      int         `ask:"k" short:"k" default:"10" range:"0.." at:"mcp: most=100, an assistant reads less" help:"number of documents; 0 only counts those that match"`
 	From   int         `ask:"from" also:"offset" python:"from_" range:"0.." help:"skip this many of the best documents, to see the next ones"`
+	After  string      `ask:"after" not:"mcp: from is enough for what an assistant reads; python: Index.search_all goes on by itself" help:"go on after the last document of an earlier answer, given its next, also beyond the most that one answer may have; the query and the index must be the same"`
 	Mode   search.Mode `ask:"mode" default:"or" help:"or: any of the words; and: all of them"`
 	Plain  bool        `ask:"plain" python:"syntax" help:"treat the query as plain words, whatever signs it has"`
 	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
@@ -63,6 +64,7 @@ type About struct {
 	HasText bool           // the index stores the documents' text
 	OfBytes bool           // its words may be other bytes than UTF-8
 	MaxK    int            // the most hits that may be asked for; 0 means search.MaxK
+	Index   string         // identifies the index for cursors; "" means that there are none
 	Model   search.Model   // of questions that name none; nil means BM25{}
 }
 
@@ -70,7 +72,15 @@ type About struct {
 func AboutIndex(s *search.Searcher) *About {
 	ix := s.Index()
 	return &About{Fields: s.Fields(), Schema: ix.Schema(), HasText: ix.HasText(),
-		OfBytes: text.OfBytes(ix.Analyzer())}
+		OfBytes: text.OfBytes(ix.Analyzer()), Index: ix.Identity()}
+}
+
+// most returns the most hits that may be asked for.
+func (a *About) most() int {
+	if a.MaxK == 0 {
+		return search.MaxK
+	}
+	return a.MaxK
 }
 
 // Request checks a question and returns the request that answers it, without an engine. Errors
@@ -78,6 +88,9 @@ func AboutIndex(s *search.Searcher) *About {
 func (q *Search) Request(about *About) (r search.Request, d Details, err error) {
 	if r, d, err = q.Prepare(about); err == nil {
 		err = q.Ask(about, &r, q.Query)
+	}
+	if err == nil {
+		err = q.Resume(about, &r, &d)
 	}
 	return r, d, err
 }
@@ -157,17 +170,16 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 
 // page sets the number of hits: also those that are skipped, as a door shows only the last of them.
 func (q *Search) page(about *About, r *search.Request) error {
-	most := about.MaxK
-	if most == 0 {
-		most = search.MaxK
-	}
-	if q.K < 1 || q.K > most {
-		return &Error{"k", fmt.Sprint(q.K), fmt.Errorf("want 1 to %d", most)}
+	most := about.most()
+	if q.K < 0 || q.K > most {
+		return &Error{"k", fmt.Sprint(q.K), fmt.Errorf("want 0 to %d", most)}
 	}
 	if q.From < 0 || q.From > most-q.K {
 		return &Error{"from", fmt.Sprint(q.From), fmt.Errorf("want 0 to %d, so that from and k are at most %d", most-q.K, most)}
 	}
-	r.K = q.From + q.K
+	if r.K = q.From + q.K; q.K == 0 {
+		r.K, r.Count = search.NoHits, true
+	}
 	return nil
 }
 

@@ -21,7 +21,7 @@ func TestAliasesShowTheirFields(t *testing.T) {
 		"Threshold": Threshold{}, "Parallel": Parallel{}, "Blocks": Blocks{}, "Batch": Batch{},
 		"ParallelStats": ParallelStats{}, "BM25": BM25{}, "Dirichlet": Dirichlet{},
 		"GPUOptions": GPUOptions{}, "GPUStats": GPUStats{}, "GPUStage": GPUStage{},
-		"Within": Within{}, "Part": Part{},
+		"Within": Within{}, "Part": Part{}, "After": After{},
 	} {
 		structs[name] = reflect.TypeOf(v)
 	}

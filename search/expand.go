@@ -35,7 +35,7 @@ func (s *Searcher) expanded(ctx context.Context, r Request) (Request, error) {
 	}
 	first := r
 	first.Expand, first.Facets, first.Sort, first.Count, first.Trace = nil, nil, nil, false, false
-	first.K, first.From = e.Docs, 0
+	first.K, first.From, first.After = e.Docs, 0, nil
 	found, err := s.Search(ctx, first)
 	if err != nil {
 		return r, err

@@ -22,16 +22,17 @@ const mostNotes = 5
 // document has, with words of a similar spelling, or that the analyzer leaves nothing of the query.
 // found is its result. query.Notes tells how the text itself was understood.
 //
-// It costs nothing if there are hits, or some were skipped (From). Otherwise it looks up the parts
-// of the query again and, to suggest other words, reads those of the vocabulary that begin with the
-// same letter as a missing one.
+// It costs nothing if there are hits, or some were skipped (From, After). Otherwise it looks up the
+// parts of the query again and, to suggest other words, reads those of the vocabulary that begin
+// with the same letter as a missing one.
 func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes []string, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.leave()
-	if s.tree == nil || r.From > 0 || len(found.Hits) > 0 ||
+	some := len(found.Hits) > 0 || r.K == NoHits && found.Total > 0
+	if s.tree == nil || r.From > 0 || r.After != nil || some ||
 		r.Query == nil && len(r.Words) == 0 && strings.TrimSpace(r.Text) == "" {
 		return nil, nil
 	}

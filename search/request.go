@@ -18,7 +18,7 @@ type (
 	//		Text      string    // plain words, cut by the index's analyzer; no operators
 	//		Words     []Word    // used instead of Text if there are any
 	//		Query     query.Node // used instead of both: phrases, filters, ... as of query.Parse
-	//		K         int       // number of answers; 0 means 10
+	//		K         int       // number of answers; 0 means 10, NoHits none
 	//		From      int       // number of best answers to skip, for paging
 	//		Mode      Mode      // Or or And; 0 means Or
 	//		Algorithm Algorithm // all give the same result; 0 means Auto
@@ -26,6 +26,7 @@ type (
 	//		Count     bool      // compute Result.Total
 	//		AtLeast   float32   // documents with lower scores may be missing; 0 means none may
 	//		Patterns  *[]Pattern // for a shard: counts of patterns in the whole index
+	//		After     *After    // begin after this hit instead of with the best
 	//		Model     Model     // the scoring model; nil means BM25{}
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may match; nil means all
@@ -52,7 +53,7 @@ type (
 	//
 	//	type Result struct {
 	//		Hits  []Hit // best first
-	//		Total int64 // number of matching documents, if Request.Count is set
+	//		Total int64 // number of matching documents, if Count is set or K is NoHits
 	//		Facets []FacetCounts // for Request.Facets
 	//		Keys  []SortKey // of the hits, if Request.Sort is set
 	//		Expanded []Word // the expanded query, if Request.Expand is set
@@ -117,6 +118,15 @@ type (
 	//	gpu-short         in a batch: all postings of a rare word that decides are scored
 	//	gpu-long          in a batch: the device chooses how it reads the lists
 	Strategy = ask.Strategy
+	// After is the place of a hit in the order of the answers, from which a further request goes
+	// on. Its method Precedes(doc uint32, score float32) bool compares by score.
+	//
+	//	type After struct {
+	//		Score float32 // of the hit, if there is no Sort
+	//		Doc   int64   // number of its document
+	//		Key   SortKey // as in Result.Keys, if there is a Sort
+	//	}
+	After = ask.After
 	// Within limits answers to some documents. Its method Of(segment int) *docset.Set returns the
 	// set of a segment; nil means all its documents.
 	//
@@ -178,6 +188,9 @@ type (
 
 // MaxK is the largest allowed number of results.
 const MaxK = ask.MaxK
+
+// NoHits as the K of a Request asks for the total and the facets only. Nothing is ranked.
+const NoHits = ask.NoHits
 
 // ErrRequest is wrapped by every error that the request causes, such as a phrase query on an index
 // without positions or an unknown name: errors.Is(err, ErrRequest). Syntax errors of the query

@@ -189,8 +189,13 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if r.Expand != nil {
 		return s.searchExpanded(ctx, r)
 	}
-	if r.From > 0 && r.Query == nil && !r.Count && !r.Gathers() && model.IsFielded(r.Model) {
-		return s.page(ctx, r) // each field has its own vocabulary, which a tree does not support
+	if r.Query == nil && !r.Count && r.K != NoHits && !r.Gathers() && model.IsFielded(r.Model) {
+		switch { // each field has its own vocabulary, which a tree does not support
+		case r.From > 0 && r.After == nil:
+			return s.page(ctx, r)
+		case r.From == 0 && r.After != nil:
+			return s.onCores(ctx, &r)
+		}
 	}
 	if r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
 		!s.tree.ForEngines(&r) {

@@ -85,7 +85,7 @@ func TestAllocations(t *testing.T) {
 func TestBadRequestsAreRefused(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "c")
 	for name, r := range map[string]Request{
-		"k": {Text: "a", K: -1}, "large k": {Text: "a", K: MaxK + 1}, "algorithm": {Text: "a", Algorithm: 99},
+		"k": {Text: "a", K: -2}, "large k": {Text: "a", K: MaxK + 1}, "algorithm": {Text: "a", Algorithm: 99},
 		"weight": {Words: []Word{{Text: "a", Weight: -1}}}, "model": {Text: "a", Model: Dirichlet{Mu: -5}},
 	} {
 		if _, err := s.Search(context.Background(), r); err == nil {
@@ -118,7 +118,7 @@ func TestBadRequestsAreRefused(t *testing.T) {
 		_, err = s.Search(context.Background(), r)
 		refused("a tree", err)
 	}
-	for _, r := range []Request{{K: -1}, {From: -1}, {K: MaxK, From: 1}, {From: math.MaxInt}} {
+	for _, r := range []Request{{K: -2}, {From: -1}, {K: MaxK, From: 1}, {From: math.MaxInt}} {
 		r.Query = query.Term{Text: "a"}
 		want := fmt.Sprintf("K %d, From %d: want neither negative, and a sum of at most %d", r.K, r.From, MaxK)
 		if _, err := s.Search(context.Background(), r); err == nil || !strings.Contains(err.Error(), want) {

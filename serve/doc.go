@@ -54,8 +54,9 @@
 // A query has these parameters, in a URL or as the fields of a JSON object. All but q are optional:
 //
 //	q         the words
-//	k         number of hits, 10 by default and at most [Options.MaxK]
+//	k         number of hits, 10 by default and at most [Options.MaxK]; 0 only counts documents
 //	from      number of hits to leave out before the first; offset is an older name
+//	after     the next of an earlier answer: go on after its last hit, also beyond [Options.MaxK]
 //	mode      or (any of the words, the default) or and (all of them)
 //	model     bm25, boolean, cosine, dirichlet or dph with their usual parameters, or bm25f over the
 //	          text fields; the default is [Options.Model]

@@ -114,6 +114,14 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
+// refusedAs returns the status of a request whose parameters are wrong.
+func refusedAs(err error) int {
+	if errors.Is(err, api.ErrIndexChanged) {
+		return http.StatusConflict
+	}
+	return http.StatusBadRequest
+}
+
 // isA reports whether an error is, or wraps, one of a type.
 func isA[E error](err error) bool {
 	_, ok := errors.AsType[E](err)

@@ -80,6 +80,9 @@ func appendAnswer(b []byte, a *api.Answer) (_ []byte, err error) {
 	if a.More != nil {
 		w.bool("more", *a.More)
 	}
+	if a.Next != "" {
+		w.string("next", a.Next)
+	}
 	if a.Stats != nil {
 		w.any("stats", a.Stats)
 	}

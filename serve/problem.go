@@ -55,6 +55,7 @@ var problemKinds = []problemKind{
 	{"not_of_root", 404, "A root does not answer this request", isAbsent("answer")},
 	{"not_found", 404, "There is nothing at this address", nil},
 	{"wrong_method", 405, "The address has other methods", nil},
+	{"index_changed", 409, "The index has changed since the answer before", is(api.ErrIndexChanged)},
 	{"index_held", 409, "Another process changes the index", is(errHeld)},
 	{"conflict", 409, "The state of the server does not allow this", nil},
 	{"too_large", 413, "The body is too large", nil},
@@ -104,7 +105,7 @@ func problemOf(status int, err error) *problem {
 			break
 		}
 	}
-	if status == http.StatusBadRequest {
+	if status == http.StatusBadRequest || status == http.StatusConflict {
 		p.Parameter = parameterOf(err)
 	}
 	p.Type, p.Error = "/docs#"+p.Code, p.Detail

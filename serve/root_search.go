@@ -87,6 +87,18 @@ type refusal struct{ error }
 // Unwrap makes it match index.ErrShard.
 func (r refusal) Unwrap() []error { return []error{r.error, index.ErrShard} }
 
+// follow keeps the hits that come after one of an earlier page. Ranks would not do: they count the
+// hits of shards that did not answer then, or do not now.
+func (p *partial) follow(after *search.After) {
+	p.hits = slices.DeleteFunc(p.hits, func(h placedHit) bool {
+		if p.sort == nil {
+			return !after.Precedes(h.Doc, h.Score)
+		}
+		by := p.sort.Compare(h.key, after.Key)
+		return by < 0 || by == 0 && int64(h.Doc) <= after.Doc
+	})
+}
+
 // best keeps the k best hits: the highest scores, or the first by a field; ties go to the lower
 // document number, as in one index. It returns the score of the k-th, or 0 if there are fewer.
 // It is called while no shard is asked, so that nothing is added meanwhile.
@@ -97,7 +109,7 @@ func (p *partial) best(k int) (least float32) {
 		}
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 	})
-	if p.hits = p.hits[:min(k, len(p.hits))]; len(p.hits) < k {
+	if p.hits = p.hits[:min(max(0, k), len(p.hits))]; len(p.hits) < k || k <= 0 {
 		return 0
 	}
 	return p.hits[k-1].Score
@@ -235,6 +247,7 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, 
 	within, cancel := leaveTime(ctx)
 	defer cancel()
 	a.late = new(lateShards)
+	a.After = "" // shards get the place itself, if they need it
 	clock := newStageClock(within, a)
 	var words []search.Word
 	without, err := x.patternsInShards(clock, a)
@@ -257,7 +270,7 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, 
 	if err != nil {
 		return nil, err
 	}
-	if len(p.hits) == 0 && len(p.coverage.Missing) == 0 {
+	if len(p.hits) == 0 && p.total == 0 && a.details.After == nil && len(p.coverage.Missing) == 0 {
 		answer.Notes = append(answer.Notes, x.notesOfShards(within, a)...)
 	}
 	for _, w := range words {
@@ -297,6 +310,9 @@ func (x *exchange) bestOfShards(clock *stageClock, ctx context.Context, a *searc
 		return nil, fmt.Errorf("%w: %s", none, p.coverage.Missing[0])
 	}
 	p.best(a.request.K)
+	if a.details.After != nil {
+		p.follow(a.details.After)
+	}
 	return p, nil
 }
 
@@ -312,8 +328,8 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // askShards asks all shards: some first, the others only for hits at least as good as their k-th.
 func (x *exchange) askShards(ctx context.Context, a *searchParams, words []search.Word, p *partial) error {
-	r, k := x.o.Root, a.request.K
-	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns}
+	r, k := x.o.Root, max(0, a.request.K)
+	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns, After: a.request.After}
 	q.Ask.K, q.Ask.From = k, 0
 	q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = false, false, nil
 	var wg sync.WaitGroup
@@ -353,7 +369,7 @@ func (x *exchange) askShards(ctx context.Context, a *searchParams, words []searc
 	}
 	from := int(r.turn.Add(1)) % len(r.groups)
 	order := slices.Concat(r.groups[from:], r.groups[:from])
-	if n := min(r.first, len(order)); n > 0 && n < len(order) && p.sort == nil && !order[0].times.quick() {
+	if n := min(r.first, len(order)); n > 0 && n < len(order) && k > 0 && p.sort == nil && !order[0].times.quick() {
 		done := make(chan struct{})
 		if err := send(order[:n], done); err != nil {
 			return err
@@ -382,9 +398,12 @@ func (x *exchange) askShards(ctx context.Context, a *searchParams, words []searc
 // mergedAnswer returns an answer with the best hits, without details.
 func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer, err error) {
 	d := a.details
-	hits := p.hits[min(d.From, len(p.hits)):]
+	hits, from := p.hits, d.From+d.First
+	if d.After == nil { // otherwise only those that follow are left
+		hits = hits[min(d.From, len(hits)):]
+	}
 	answer = &api.Answer{
-		Query: a.Query, K: d.Limit, From: d.From, Offset: d.From, Mode: a.request.Mode.String(), Shards: &p.coverage,
+		Query: a.Query, K: d.Limit, From: from, Offset: from, Mode: a.request.Mode.String(), Shards: &p.coverage,
 		Hits: make([]api.Hit, 0, len(hits)),
 	}
 	if a.request.Query != nil {
@@ -393,7 +412,7 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer
 	if !a.Plain && !query.OnlyWords(a.Query) {
 		answer.Notes = query.Notes(a.Query, query.Options{Fields: x.g.fieldNames()})
 	}
-	if a.Count {
+	if a.request.Count {
 		answer.Total = &p.total
 	}
 	if len(a.request.Facets) > 0 {
@@ -403,15 +422,22 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer
 		}
 	}
 	if d.More {
-		more := len(hits) > d.Limit
+		more := len(hits) > d.Limit || d.Limit == 0 && p.total > int64(from)
 		answer.More = &more
 	}
 	if d.Stats {
 		answer.Stats = p.stats
 	}
 	for i, h := range hits[:min(d.Limit, len(hits))] {
-		h.Rank = d.From + i + 1
+		h.Rank = from + i + 1
 		answer.Hits = append(answer.Hits, h.Hit)
+	}
+	if last := len(answer.Hits) - 1; last >= 0 && d.More && *answer.More {
+		var key *search.SortKey
+		if p.sort != nil {
+			key = &hits[last].key
+		}
+		answer.Next = d.Next(&answer.Hits[last], key)
 	}
 	return answer, nil
 }
@@ -485,7 +511,8 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	first := *a
 	first.Expand, first.Sort, first.Facet, first.Count, first.Stats = "", "", nil, false, false
 	r := &first.request
-	r.Expand, r.Sort, r.Facets, r.Count = nil, nil, nil, false
+	r.Expand, r.Sort, r.Facets, r.Count, r.After = nil, nil, nil, false, nil
+	first.details.After = nil
 	r.K = a.request.Expand.WithDefaults().Docs
 	p, err := x.bestOfShards(clock, ctx, &first, nil)
 	if err != nil {

@@ -23,7 +23,7 @@ func (x *exchange) one() {
 		err = x.check(&a)
 	}
 	if err != nil {
-		x.refuse(http.StatusBadRequest, err)
+		x.refuse(refusedAs(err), err)
 		return
 	}
 	found, err := x.find(a)
@@ -102,7 +102,7 @@ func (x *exchange) batch(parse func([]byte) ([]searchParams, error)) {
 	}
 	slot.leave()
 	if err != nil {
-		x.refuse(http.StatusBadRequest, err)
+		x.refuse(refusedAs(err), err)
 		return
 	}
 	x.answerMany(ctx, asked)
@@ -142,7 +142,7 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 		text, err := x.answerPart(ctx, asked[:n])
 		switch {
 		case err == nil && n == len(asked) && !out.begun && allWrong(asked):
-			x.refuse(http.StatusBadRequest, asked[0].wrong)
+			x.refuse(refusedAs(asked[0].wrong), asked[0].wrong)
 			return
 		case err != nil && !out.begun:
 			x.failed(err)
@@ -180,7 +180,7 @@ func (v *Server) partOf(asked []searchParams) int {
 		if len(asked[i].Show) > 0 || asked[i].Explain {
 			each += 1000 // a guess: stored fields may be of any size
 		}
-		if size += each * asked[i].request.K; size > partSize && v.o.Engine != engine.GPU {
+		if size += each * max(0, asked[i].request.K); size > partSize && v.o.Engine != engine.GPU {
 			return i + 1
 		}
 	}
@@ -267,7 +267,7 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 
 // appendProblem appends the line of a query that is wrong.
 func appendProblem(b []byte, err error) []byte {
-	b, _ = appendLine(b, problemOf(http.StatusBadRequest, err)) // cannot fail
+	b, _ = appendLine(b, problemOf(refusedAs(err), err)) // cannot fail
 	return b
 }
 

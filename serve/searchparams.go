@@ -164,7 +164,10 @@ func (x *exchange) check(a *searchParams) (err error) {
 		return err
 	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,
-		OfBytes: x.ofBytes(), MaxK: x.o.MaxK, Model: x.o.Model}
+		OfBytes: x.ofBytes(), MaxK: x.o.MaxK, Model: x.o.Model, Index: x.g.shard.Whole}
+	if x.o.Root == nil && x.g.shard.Of > 1 {
+		about.Index = x.g.shard.key() // a root numbers the documents of all shards
+	}
 	if a.ofRoot {
 		about.MaxK++ // one more tells whether there are further hits
 	}
@@ -173,8 +176,9 @@ func (x *exchange) check(a *searchParams) (err error) {
 	}
 	a.details.ShowBytes = maxShown
 	if a.paged {
-		a.details.More = true
-		a.request.K++
+		if a.details.More = true; a.request.K != search.NoHits {
+			a.request.K++
+		}
 	}
 	if x.o.Root != nil && a.Algorithm == search.Tiles {
 		return &api.Error{Param: "algorithm", Said: "tiles",

@@ -43,15 +43,13 @@ type shardAbout struct {
 func aboutShard(s *search.Searcher) (a shardAbout) {
 	ix := s.Index()
 	a = shardAbout{Of: 1, Documents: ix.Docs(), Numbers: ix.Numbers(), WholeDocs: uint64(ix.Docs())}
+	a.Whole = ix.Identity()
 	if list := ix.Segments(); len(list) == 1 {
-		size, sum := list[0].Stamp()
 		if part := list[0].Shard(); part.Of > 0 {
 			a.Number, a.Of, a.First, a.WholeDocs = part.Number, part.Of, part.Base, part.Docs
-			size, sum = part.WholeBytes, part.WholeChecksum
+			a.Whole = fmt.Sprintf("%08x-%x-%d", part.WholeChecksum, part.WholeBytes, ix.Generation())
 		}
-		a.Whole = fmt.Sprintf("%08x-%x", sum, size)
 	}
-	a.Whole += fmt.Sprintf("-%d", ix.Generation())
 	if a.Of > 1 { // shards of two cuts of an index overlap
 		a.Whole += fmt.Sprintf("-in-%d", a.Of)
 	}
@@ -106,8 +104,10 @@ type shardAsk struct {
 	Whole   string       `json:"whole"` // the index to search; another one is a conflict
 	Ask     searchParams `json:"ask"`
 	AtLeast float32      `json:"at_least,omitempty"`
-	Docs    []uint32     `json:"docs,omitempty"` // describe these documents, numbered as in the whole index, instead of searching
-	Bags    bool         `json:"bags,omitempty"` // return only the words of Docs
+	// After asks for the hits after one of any shard, numbered as in the whole index.
+	After *search.After `json:"after,omitempty"`
+	Docs  []uint32      `json:"docs,omitempty"` // describe these documents, numbered as in the whole index, instead of searching
+	Bags  bool          `json:"bags,omitempty"` // return only the words of Docs
 	// Words are the words of the query after its expansion.
 	Words []search.Word `json:"words,omitempty"`
 	// Patterns are the patterns of the query with the counts of all shards. With Find, a shard
@@ -183,7 +183,7 @@ func (a *shardAnswer) fits(q *shardAsk, mine *shardAbout) error {
 		return fmt.Errorf("it answers with %d hits and %d sort keys", len(a.Hits), len(a.Keys))
 	case slices.ContainsFunc(a.Keys, func(k search.SortKey) bool { return len(k.Then) != strings.Count(q.Ask.Sort, ",") }):
 		return errors.New("it answers with sort keys of another number of fields")
-	case q.Ask.Count && (a.Total < int64(len(a.Hits)) || a.Total > int64(a.Documents)):
+	case (q.Ask.Count || q.Ask.K == 0 && len(q.Docs) == 0) && (a.Total < int64(len(a.Hits)) || a.Total > int64(a.Documents)):
 		return fmt.Errorf("it has found %d of %d documents", a.Total, a.Documents)
 	case len(a.Facets) != len(q.Ask.Facet):
 		return fmt.Errorf("it answers with %d facets, want %d", len(a.Facets), len(q.Ask.Facet))
@@ -312,6 +312,11 @@ func (x *exchange) answerShard(ctx context.Context, q *shardAsk, in lane) (*shar
 		}
 		r.Parallel = &search.Parallel{Threads: x.mayUse(in), Engine: q.Ask.engine}
 		r.AtLeast = q.AtLeast
+		if q.After != nil {
+			after := *q.After
+			after.Doc -= int64(base)
+			r.After = &after
+		}
 		start := time.Now()
 		var err error
 		if found, err = x.g.s.Search(ctx, *r); err != nil {

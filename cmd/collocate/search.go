@@ -77,6 +77,7 @@ thesis that 'collocate bench thesis' is about.`,
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and
   collocate search news.index '"solar eclipse" -lunar' --count --from 10
+  collocate search news.index solar eclipse -k 0
   collocate search news.index solar eclipse --explain --stats
   collocate search fields.index solar eclipse --show title,url --snippets
   collocate search fields.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
@@ -131,10 +132,13 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: give only one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "count", "from", "plain", "show", "facet", "sort"} {
+	for _, name := range []string{"explain", "snippets", "count", "from", "after", "plain", "show", "facet", "sort"} {
 		if f.topics != "" && f.set(name) {
 			return usagef("--%s needs a query; leave it out with --topics", name)
 		}
+	}
+	if f.topics != "" && f.ask.K == 0 {
+		return usagef("-k 0 needs a query: a run has the documents of each topic")
 	}
 	if f.ask.Algorithm == search.Tiles && a.engine != engine.GPU {
 		return usagef("--algorithm %v needs --engine gpu", f.ask.Algorithm)
@@ -226,8 +230,17 @@ func (a *app) searchLines(ctx context.Context, s *search.Searcher, r search.Requ
 
 func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Request,
 	details api.Details, words string, f *searchFlags) error {
-	if err := f.ask.Ask(api.AboutIndex(s), &r, words); err != nil {
+	about := api.AboutIndex(s)
+	err := f.ask.Ask(about, &r, words)
+	if err == nil {
+		err = f.ask.Resume(about, &r, &details)
+	}
+	if err != nil {
 		return asFlags(api.SearchQuestion, err)
+	}
+	if a.json && r.K != search.NoHits && r.K < search.MaxK && r.Parallel.Exact() {
+		details.More = true
+		r.K++ // one more tells whether there are further hits
 	}
 	start := time.Now()
 	found, err := s.Search(ctx, r)
@@ -261,7 +274,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 	for _, h := range answer.Hits {
 		printHit(a.stdout, &h, f)
 	}
-	if f.ask.Count {
+	if r.Count {
 		fmt.Fprintf(a.stdout, "%s\n", counted(found.Total, "document"))
 	}
 	printFacets(a.stdout, found.Facets)
@@ -269,7 +282,7 @@ func (a *app) searchOne(ctx context.Context, s *search.Searcher, r search.Reques
 		printStats(a.stdout, &found.Stats, took)
 	}
 	a.printRecall(recall, found)
-	if len(answer.Hits) == 0 {
+	if len(answer.Hits) == 0 && found.Total == 0 {
 		a.summary("nothing found")
 	}
 	return nil

@@ -143,7 +143,7 @@ func (a *app) printRemote(answer *api.Answer, f *searchFlags) error {
 	if answer.Stats != nil {
 		printStats(a.stdout, answer.Stats, time.Duration(answer.Micros)*time.Microsecond)
 	}
-	if len(answer.Hits) == 0 {
+	if len(answer.Hits) == 0 && (answer.Total == nil || *answer.Total == 0) {
 		a.summary("nothing found")
 	}
 	c := answer.Shards

@@ -388,9 +388,9 @@ func (c *Column) Value(ord int) (string, error) {
 	return string(w.word), nil
 }
 
-// find returns the number of the first keyword that is not less than value, and whether it is equal
+// Find returns the number of the first keyword that is not less than value, and whether it is equal
 // to it.
-func (c *Column) find(value string) (ord int, found bool, err error) {
+func (c *Column) Find(value string) (ord int, found bool, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	want := []byte(value)
 	b := sort.Search(len(c.starts)-1, func(b int) bool {

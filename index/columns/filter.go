@@ -196,7 +196,7 @@ func (c *Column) floatsWithin(words []uint64, from, to float64) {
 func (c *Column) keywordRange(low, high Limit) (*docset.Set, error) {
 	first, end := 0, c.distinct
 	if !low.none() {
-		at, found, err := c.find(low.Value)
+		at, found, err := c.Find(low.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func (c *Column) keywordRange(low, high Limit) (*docset.Set, error) {
 		}
 	}
 	if !high.none() {
-		at, found, err := c.find(high.Value)
+		at, found, err := c.Find(high.Value)
 		if err != nil {
 			return nil, err
 		}

@@ -3,8 +3,10 @@ package segments
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"iter"
 	"slices"
@@ -35,6 +37,9 @@ type Reader struct {
 
 	countTerms sync.Once
 	terms      int
+
+	identify sync.Once
+	identity string
 }
 
 // Segment is one segment of a generation. Its documents are those of the embedded Reader.
@@ -208,6 +213,24 @@ func (g *Reader) is(m *manifest) bool {
 
 // Generation returns the number of commits so far; it is 0 for an index made by package index.
 func (g *Reader) Generation() uint64 { return g.generation }
+
+// Identity returns a text that copies of a generation share, whatever their folders, and that
+// differs if other documents were added or deleted. It depends on the checksums of the segments.
+func (g *Reader) Identity() string {
+	g.identify.Do(func() {
+		h := fnv.New64a()
+		for i := range g.segments {
+			s := &g.segments[i]
+			size, sum := s.Stamp()
+			binary.Write(h, binary.LittleEndian, []uint64{size, uint64(sum)}) // cannot fail
+			if s.Live != nil {
+				binary.Write(h, binary.LittleEndian, s.Live.Words())
+			}
+		}
+		g.identity = fmt.Sprintf("%016x-%d", h.Sum64(), g.generation)
+	})
+	return g.identity
+}
 
 // Dir returns the folder of the index.
 func (g *Reader) Dir() string { return g.dir }

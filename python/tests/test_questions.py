@@ -37,7 +37,7 @@ def test_counts_and_facets(films):
     assert kinds == {"crime": 2, "travel": 1}
     assert [f["field"] for f in hits.facets] == ["kind", "year"]
     assert films.search("train").total is None
-    with pytest.raises(ValueError, match="count and facet are for one query"):
+    with pytest.raises(ValueError, match="count, facet and a k of 0 are for one query"):
         films.search(["train"], count=True)
     with pytest.raises(ValueError, match="^search: facet|facet"):
         films.search("train", facet="colour")

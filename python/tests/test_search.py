@@ -139,8 +139,8 @@ def test_mistakes(index, tmp_path, docs):
         Index.build([{"id": 1, "words": "x"}])
     with pytest.raises(ValueError, match="format"):
         Index.build(docs, format="lines")
-    with pytest.raises(ValueError, match="k 0"):
-        index.search("cat", k=0)
+    with pytest.raises(ValueError, match="k -1"):
+        index.search("cat", k=-1)
     with pytest.raises(ValueError, match="xor"):
         index.search(["cat"], mode="xor")
     with pytest.raises(ValueError, match="belong"):
@@ -469,3 +469,25 @@ def test_stop_words_and_bad_files(tmp_path):
                             stopwords=str(tmp_path / "stop.txt"))  # fmt: skip
     assert len(index) == 1 and not len(index.search("common")) and len(index.search("words"))
     index.close()
+
+
+def test_no_hits_and_all_hits(tmp_path, monkeypatch):
+    texts = [f"moon {'dust ' * (i % 5)}" for i in range(100)] + ["sun"]
+    docs = [{"id": f"d{i}", "text": t} for i, t in enumerate(texts)]
+    with Index.build(docs, tmp_path / "ix") as ix:
+        none = ix.search("moon", 0)
+        assert len(none) == 0 and none.total == 100
+        monkeypatch.setattr("collocate.index._PAGE", 7)
+        for options in ({}, {"model": "dph"}, {"syntax": True, "filter": "dust"}):
+            whole = ix.search("moon dust", 1000, **options)
+            assert [*ix.search_all("moon dust", **options)] == [*whole]
+        assert [*ix.search_all("nothing")] == []
+        with pytest.raises(TypeError, match="count"):
+            next(ix.search_all("moon", count=True))
+        with pytest.raises(ValueError, match="k of 0"):
+            ix.search(["moon", "sun"], 0)
+        going_on = ix.search_all("moon")
+        next(going_on)
+        ix.add([{"id": "new", "text": "moon"}])
+        with pytest.raises(ValueError, match="changed"):
+            [*going_on]

@@ -217,8 +217,8 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "title:membranes"}, `"id":"membranes"`, false},
 		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
 		{"search", map[string]any{"query": "lipid", "from": 1}, `"rank":2`, false},
-		{"search", map[string]any{"query": "lipid", "k": 101}, "want 1 to 100", true},
-		{"search", map[string]any{"query": "lipid", "k": 0}, "k 0: want 1 to 100", true},
+		{"search", map[string]any{"query": "lipid", "k": 101}, "want 0 to 100", true},
+		{"search", map[string]any{"query": "lipid", "k": -1}, "k -1: want 0 to 100", true},
 		{"search", map[string]any{"query": "lipid", "limit": 5}, "limit", true},
 		// A part of the query for a field is one of several; those of a filter must all match.
 		{"search", map[string]any{"query": "lipid year:[2000 TO 2010]"}, `"total":3`, false},

@@ -47,6 +47,8 @@ func (a *searchArgs) UnmarshalJSON(b []byte) error {
 			to = &a.threads
 		case "query":
 			to = &a.query
+		case "after":
+			to = &a.After
 		case "size":
 			to = &a.size
 		case "syntax":
@@ -67,7 +69,9 @@ func (a *searchArgs) UnmarshalJSON(b []byte) error {
 // request returns the request, without a query.
 func (a *searchArgs) request(s *search.Searcher) (r search.Request, err error) {
 	r, _, err = a.Prepare(api.AboutIndex(s))
-	r.K, r.From = a.K, a.From
+	if r.From = a.From; r.K != search.NoHits {
+		r.K = a.K
+	}
 	return r, err
 }
 
@@ -142,6 +146,7 @@ type took struct {
 	IDs     []string `json:"ids,omitempty"`
 	// What else was asked for.
 	Total    *int64               `json:"total,omitempty"`
+	Next     string               `json:"next,omitempty"` // cursor, if there may be further hits
 	Facets   []search.FacetCounts `json:"facets,omitempty"`
 	Expanded []api.ExpandedWord   `json:"expanded,omitempty"`
 }
@@ -171,10 +176,17 @@ func (w *Worker) search(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			return pipe.Reply{}, err
 		}
 		a.note(c, *a.query, about.Fields)
-		return searchOne(ctx, c, s, r, a.only)
+		var d api.Details
+		if err := a.Resume(about, &r, &d); err != nil {
+			return pipe.Reply{}, err
+		}
+		if a.After != "" && r.After == nil && r.K != search.NoHits {
+			r.K, r.From = a.K, d.From
+		}
+		return searchOne(ctx, c, s, r, &d, a.only)
 	}
-	if a.Count || len(a.Facet) > 0 {
-		return pipe.Reply{}, pipe.Valuef("count and facet are for one query, not for several at once")
+	if a.Count || len(a.Facet) > 0 || a.K == 0 {
+		return pipe.Reply{}, pipe.Valuef("count, facet and a k of 0 are for one query, not for several at once")
 	}
 	queries, err := split(c.Message, "texts", "ends")
 	if err != nil {
@@ -297,7 +309,7 @@ func candidates(m *pipe.Message, s *search.Searcher, queries int,
 
 // searchOne answers one query. It also notes what the index lacks of it and of its filter only; in
 // a batch that would be many notes.
-func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.Request,
+func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.Request, d *api.Details,
 	only query.Node) (pipe.Reply, error) {
 	start := time.Now()
 	found, err := s.Search(ctx, r)
@@ -317,6 +329,14 @@ func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.R
 		c.Note(note)
 	}
 	told := took{Seconds: seconds, Facets: found.Facets}
+	if n := len(found.Hits); n > 0 && n == r.K {
+		last := found.Hits[n-1]
+		var key *search.SortKey
+		if r.Sort != nil {
+			key = &found.Keys[n-1]
+		}
+		told.Next = d.Next(&api.Hit{Rank: r.From + d.First + n, Doc: last.Doc, Score: last.Score}, key)
+	}
 	if r.Count {
 		told.Total = &found.Total
 	}

@@ -277,7 +277,7 @@ func TestMistakesAreErrors(t *testing.T) {
 	}{
 		"unknown call": {"dance", nil, nil, "unknown call", "value"},
 		"unknown name": {"search", args{"index": number, "kay": 1}, query, "kay", "value"},
-		"k":            {"search", args{"index": number, "k": 0}, query, "k 0: want 1 or more", "value"},
+		"k":            {"search", args{"index": number, "k": -1}, query, "k -1: want 0 or more", "value"},
 		"mode":         {"search", args{"index": number, "k": 1, "mode": "xor"}, query, "xor", "value"},
 		"model":        {"search", args{"index": number, "k": 1, "model": "tfx"}, query, "tfx", "value"},
 		"no fields":    {"search", args{"index": number, "k": 1, "model": "bm25f"}, query, "no fields", "value"},

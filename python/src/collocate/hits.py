@@ -100,8 +100,8 @@ class Hits:
     docs and scores are arrays: the numbers of the documents, and their scores. seconds is the time
     that the search itself took. notes says what of the query may not mean what was intended and, if
     nothing was found, which parts no document has. total is the number of matching documents, if
-    it was asked for (count=True), facets the counts of field values (facet=...), and expanded the
-    words of an expanded query with their weights (expand=...).
+    it was asked for (count=True, or k=0), facets the counts of field values (facet=...), and
+    expanded the words of an expanded query with their weights (expand=...).
     """
 
     def __init__(
@@ -118,6 +118,7 @@ class Hits:
         self.total: int | None = None
         self.facets: list[dict[str, Any]] = []
         self.expanded: dict[str, float] = {}
+        self._next: str | None = None  # where the next page begins, if there may be one
         self._ids: np.ndarray | None = None
         self._listed = ids  # IDs that came with the hits, or None; an array on first use
 

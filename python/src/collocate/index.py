@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -19,10 +19,12 @@ from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .errors import warn
-from .hits import BatchHits, Concordance, Explanation, Hits, Snippet
+from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
 
 # Largest number of hits in one message: 64 MB.
 _HITS = 1 << 23
+# Number of hits that search_all asks for at a time.
+_PAGE = 1 << 14
 
 
 class Index:
@@ -357,6 +359,8 @@ class Index:
 
         queries: a str, an iterable of str, or a mapping {query ID: str} or a Series, whose IDs
             `to_run` and `to_pandas` then name.
+        k: number of documents; 0 finds none, but counts them in `Hits.total`. `search_all` finds
+            all of them.
         mode: "or" finds documents with any of the words, "and" those with all of them.
         model: bm25 (with k1, b, variant and k3), dirichlet (with mu), cosine, dph, boolean, or bm25f
             for an index with text fields, with field_weights such as {"title": 3, "body": 1},
@@ -410,15 +414,9 @@ class Index:
         if threads:
             args["threads"] = threads
         if isinstance(queries, str):
-            answer = self._one(queries, args)
-            found, told = answer.arrays, answer.result
-            hits = Hits(self, queries, args, found["docs"], found["scores"], told.get("ids"))
-            hits.seconds = told["seconds"]
-            hits.notes = answer.notes
-            hits.total, hits.facets = told.get("total"), told.get("facets") or []
-            hits.expanded = {w["word"]: w["weight"] for w in told.get("expanded") or []}
+            hits = self._page(queries, args)
             # Without hits for plain words it is no surprise that documents lack them.
-            for note in answer.notes if syntax or filter else ():
+            for note in hits.notes if syntax or filter else ():
                 warn(note)
             return hits
         texts, query_ids = _queries(queries)
@@ -446,6 +444,31 @@ class Index:
         batch.seconds = seconds
         batch.notes = list(notes)
         return batch
+
+    def search_all(self, query: str, **options: Any) -> Iterator[Hit]:
+        """All documents that match a query, best first, one by one: there may be millions.
+
+        options are those of `search`, without k, from_, count and facet. The documents come from
+        the worker in pages. If the index changes meanwhile, the next page is a ValueError.
+        """
+        if wrong := {"k", "from_", "count", "facet", "threads", "progress"} & options.keys():
+            raise TypeError(f"search_all has no {', '.join(sorted(wrong))}: it finds all documents")
+        page = self.search(query, _PAGE, **options)
+        while True:
+            yield from page
+            if page._next is None:
+                return
+            page = self._page(query, {**page._args, "after": page._next})
+
+    def _page(self, query: str, args: dict[str, Any]) -> Hits:
+        """Answers one query."""
+        answer = self._one(query, args)
+        found, told = answer.arrays, answer.result
+        hits = Hits(self, query, args, found["docs"], found["scores"], told.get("ids"))
+        hits.seconds, hits.notes, hits._next = told["seconds"], answer.notes, told.get("next")
+        hits.total, hits.facets = told.get("total"), told.get("facets") or []
+        hits.expanded = {w["word"]: w["weight"] for w in told.get("expanded") or []}
+        return hits
 
     def _rescore(
         self, queries: list[str], docs: np.ndarray, ends: np.ndarray, **options: Any

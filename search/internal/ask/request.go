@@ -40,6 +40,9 @@ type Word struct {
 // MaxK is the largest allowed number of results.
 const MaxK = 1 << 20
 
+// NoHits as the K of a request asks for the total and the facets only.
+const NoHits = -1
+
 // Request is a query and how to answer it. One of Text, Words and Query says what to find; without
 // any there are no hits.
 type Request struct {
@@ -53,7 +56,8 @@ type Request struct {
 	Words []Word
 	// Query is used instead of both if it is not nil: a tree of package query. It ignores Mode.
 	Query query.Node
-	// K is the number of results; 0 means 10.
+	// K is the number of results; 0 means 10. NoHits means none: nothing is ranked, and Total and
+	// Facets are all that is computed.
 	K int
 	// From is the number of best answers to skip, for paging.
 	From int
@@ -72,7 +76,9 @@ type Request struct {
 	// Patterns are, for a shard, the counts of the query's patterns in the whole index; nil means
 	// that they are not given.
 	Patterns *[]Pattern
-	_        uint64 // padding
+	// After begins with the hits that follow one that is known, as a cursor does; nil begins with
+	// the best. It needs a From of 0. Total and Facets are still those of all matching documents.
+	After *After
 	// Model is the scoring model; nil means BM25{}.
 	Model model.Model
 	// Parallel spreads the work over cores, or names the GPU; nil means one core.
@@ -91,12 +97,26 @@ type Request struct {
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
-	return r.Query != nil || r.Count || r.From != 0 || r.Gathers() ||
-		r.Expand != nil || r.Proximity != nil
+	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
+		r.Gathers() || r.Expand != nil || r.Proximity != nil
 }
 
 // Gathers reports whether a request needs all matching documents, not only the best.
 func (r *Request) Gathers() bool { return len(r.Facets) > 0 || r.Sort != nil }
+
+// After is the place of a hit in the order of a request's answers.
+type After struct {
+	Score float32 `json:"score"` // of the hit; it does not matter if a request has a Sort
+	// Doc is the number of the hit's document. It may be any number, since a hit of another shard
+	// has one that this index does not have.
+	Doc int64   `json:"doc"`
+	Key SortKey `json:"key"` // of the hit, if the request has a Sort
+}
+
+// Precedes reports whether the hit comes before a document, in the order of scores.
+func (a *After) Precedes(doc uint32, score float32) bool {
+	return score < a.Score || score == a.Score && int64(doc) > a.Doc
+}
 
 // Within limits answers to some documents.
 type Within struct {
@@ -138,7 +158,7 @@ type Hit struct {
 // Result is the answer to a request.
 type Result struct {
 	Hits  []Hit // best first
-	Total int64 // number of matching documents, if Request.Count is set
+	Total int64 // number of matching documents, if Request.Count is set or K is NoHits
 	// Facets has the counts for Request.Facets, in the same order.
 	Facets []FacetCounts
 	// Keys are the sort keys of the hits, if Request.Sort is set.

@@ -212,7 +212,7 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request,
 	best.Reset(min(k, max(1, int(e.docs()))))
 	base := uint32(0)
 	for n, segment := range e.segments {
-		q := query{ctx: ctx, s: s, segment: n, mode: r.Mode, floor: -1, visited: -1}
+		q := query{ctx: ctx, s: s, segment: n, base: base, mode: r.Mode, floor: -1, after: r.After, visited: -1}
 		if sets != nil {
 			q.sets = sets(n)
 		}

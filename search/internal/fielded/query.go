@@ -18,7 +18,9 @@ type query struct {
 	ctx      context.Context
 	s        *scoring
 	segment  int
-	floor    float32 // an initial threshold
+	base     uint32     // number of the segment's first document in the index
+	floor    float32    // an initial threshold
+	after    *ask.After // only documents after it; nil means all
 	mode     ask.Mode
 	from, to uint32
 	sets     []*docset.Set
@@ -273,6 +275,9 @@ func (q *query) visit(doc uint32) {
 	}
 	if assert.On {
 		q.assertVisit(doc, sum)
+	}
+	if q.after != nil && !q.after.Precedes(q.base+doc, sum) {
+		return
 	}
 	if q.heap.Add(doc, sum) {
 		q.entered++

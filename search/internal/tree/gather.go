@@ -47,8 +47,15 @@ func newGathering(schema *fields.Schema, r *ask.Request, k int) (*gathering, err
 			return nil, err
 		}
 		g.order = &ordering{field: f, descending: r.Sort.Descending, k: k}
+		if a := r.After; a != nil && len(a.Key.Then) != len(r.Sort.Then) {
+			return nil, ask.Refuse("search: After has the keys of %d fields, and Sort has %d",
+				1+len(a.Key.Then), 1+len(r.Sort.Then))
+		}
 		if len(r.Sort.Then) > 0 {
-			g.orders, g.order = &orderings{levels: []*ordering{g.order}, k: k}, nil
+			g.orders, g.order = &orderings{levels: []*ordering{g.order}, k: k, after: r.After}, nil
+		}
+		if g.order != nil {
+			g.order.after = r.After
 		}
 		for _, then := range r.Sort.Then {
 			if len(then.Then) > 0 {
@@ -162,13 +169,22 @@ func MergeFacets(schema *fields.Schema, want []ask.Facet,
 	return g.facets()
 }
 
-// gather answers a request that needs all matching documents.
+// gather answers a request that needs all matching documents, or only counts of them.
 func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, error) {
 	g, err := newGathering(p.parts[0].e.Index.Schema(), r, k)
 	if err != nil {
 		return nil, err
 	}
 	found := &ask.Result{Hits: []ask.Hit{}}
+	if k == 0 && len(g.tallies) == 0 {
+		if !p.empty() {
+			found.Total, err = p.count(live)
+		}
+		return found, err
+	}
+	if k == 0 {
+		g.order, g.orders = nil, nil // the fields are checked, and there is nothing to order
+	}
 	if !p.empty() {
 		answers := make([]*docset.Set, len(p.parts))
 		for i, x := range p.parts {
@@ -182,7 +198,9 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 		if _, _, plain := p.roots[0].onlyWords(p.parts[0].e); !plain {
 			live = answers // else the engines find the best faster without the sets
 		}
-		if g.order == nil && g.orders == nil {
+		if k == 0 {
+			found.Stats = p.stats(ask.NoStrategy)
+		} else if g.order == nil && g.orders == nil {
 			found, err = p.rank(live, k, r)
 		} else {
 			docs, keys := g.ordered()
@@ -193,7 +211,7 @@ func (p *plan) gather(live []*docset.Set, k int, r *ask.Request) (*ask.Result, e
 			return nil, err
 		}
 	}
-	if r.Count {
+	if r.Count || k == 0 {
 		found.Total = g.total
 	}
 	found.Hits = found.Hits[min(r.From, len(found.Hits)):]
@@ -223,7 +241,9 @@ func (p *plan) scored(docs []uint32, r *ask.Request) ([]ask.Hit, ask.Stats, erro
 		at := p.segment(doc)
 		sets[at].Add(doc - p.parts[at].base)
 	}
-	found, err := p.rank(sets, len(docs), r)
+	scored := *r
+	scored.After = nil // the documents are chosen
+	found, err := p.rank(sets, len(docs), &scored)
 	if err != nil {
 		return nil, ask.Stats{}, err
 	}

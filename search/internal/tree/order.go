@@ -16,8 +16,9 @@ type ordering struct {
 	field      *fields.Field
 	descending bool
 	k          int
-	first      []placed // of the segments so far
-	missing    []uint32 // matching documents without a value, the first k
+	first      []placed   // of the segments so far
+	missing    []uint32   // matching documents without a value, the first k
+	after      *ask.After // only documents after it; nil means all
 }
 
 // placed is a document with its sort key.
@@ -32,6 +33,10 @@ func (o *ordering) add(s *steps, c *columns.Column, answers *docset.Set, base ui
 	if err := c.Verify(answers); err != nil {
 		return err
 	}
+	from, err := newEdges(o.after, []*ordering{o}, []*columns.Column{c})
+	if err != nil {
+		return err
+	}
 	// A max-heap of the first k. Documents come in increasing order, so an equal key never enters.
 	var heap []placed
 	var ords []uint32
@@ -41,6 +46,7 @@ func (o *ordering) add(s *steps, c *columns.Column, answers *docset.Set, base ui
 		}
 		key, ok := o.key(c, int(doc), &ords)
 		switch {
+		case from != nil && !from.precede(base+doc, levelKey{key: key, missing: !ok}):
 		case !ok:
 			if len(o.missing) < o.k {
 				o.missing = append(o.missing, base+doc)
@@ -131,6 +137,58 @@ func (o *ordering) hits() (list []uint32, keys []ask.SortKey) {
 		list, keys = append(list, doc), append(keys, ask.SortKey{Missing: true})
 	}
 	return list, keys
+}
+
+// edges are the sort keys of a hit as they compare with those of a segment's documents.
+type edges struct {
+	levels []*ordering
+	keys   []levelKey
+	exact  []bool // of a keyword: the segment has it; otherwise its key is the next larger one's
+	doc    int64
+}
+
+// newEdges returns nil if there is no hit to begin after.
+func newEdges(after *ask.After, levels []*ordering, list []*columns.Column) (*edges, error) {
+	if after == nil {
+		return nil, nil
+	}
+	e := &edges{levels: levels, doc: after.Doc}
+	for i, l := range levels {
+		k := after.Key
+		if i > 0 {
+			k = after.Key.Then[i-1]
+		}
+		at, exact := levelKey{key: k.Key, missing: k.Missing}, true
+		if l.field.Type == fields.Keyword && !k.Missing {
+			ord, found, err := list[i].Find(k.Word)
+			if err != nil {
+				return nil, err
+			}
+			if at.key, exact = uint64(ord), found; l.descending {
+				at.key = ^at.key
+			}
+		}
+		e.keys, e.exact = append(e.keys, at), append(e.exact, exact)
+	}
+	return e, nil
+}
+
+// precede reports whether a document with these sort keys comes after the hit.
+func (e *edges) precede(doc uint32, keys ...levelKey) bool {
+	for i := range keys {
+		by := missingLast(&keys[i], &e.keys[i])
+		if by == 0 && !keys[i].missing {
+			if by = cmp.Compare(keys[i].key, e.keys[i].key); by == 0 && !e.exact[i] {
+				if by = 1; e.levels[i].descending {
+					by = -1
+				}
+			}
+		}
+		if by != 0 {
+			return by > 0
+		}
+	}
+	return int64(doc) > e.doc
 }
 
 // later reports whether a comes after b within a segment.

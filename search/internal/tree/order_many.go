@@ -16,6 +16,7 @@ type orderings struct {
 	levels []*ordering
 	k      int
 	first  []placedBy // of the segments so far
+	after  *ask.After // only documents after it; nil means all
 }
 
 // placedBy is a document with its sort keys, one for each field.
@@ -37,6 +38,10 @@ func (o *orderings) add(s *steps, list []*columns.Column, answers *docset.Set, b
 			return err
 		}
 	}
+	from, err := newEdges(o.after, o.levels, list)
+	if err != nil {
+		return err
+	}
 	// The first k, in order, and up to k that came later. When there are 2k, the last k are
 	// dropped.
 	var room []placedBy
@@ -57,6 +62,9 @@ func (o *orderings) add(s *steps, list []*columns.Column, answers *docset.Set, b
 		for i, l := range o.levels {
 			key, ok := l.key(list[i], int(doc), &ords)
 			next.keys[i] = levelKey{key: key, missing: !ok}
+		}
+		if from != nil && !from.precede(next.doc, next.keys...) {
+			continue
 		}
 		if full && o.compareWithin(next, room[o.k-1]) >= 0 {
 			continue

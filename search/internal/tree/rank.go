@@ -26,6 +26,8 @@ type ranking struct {
 
 	last int64 // the last document that was offered, for an assertion; -1: none yet
 
+	after *ask.After // only documents after it may enter; nil means all
+
 	counts bool  // all matching documents must be counted, so none may be skipped
 	total  int64 // their number
 }
@@ -37,7 +39,7 @@ func newRanking(k, words int) *ranking {
 	h := rankings.Get().(*ranking)
 	h.heap.Reset(k)
 	h.theta, h.cut, h.margin = -1, -1, marginOf(words)
-	h.skipped, h.entered, h.counts, h.total, h.last = 0, 0, false, 0, -1
+	h.skipped, h.entered, h.counts, h.total, h.last, h.after = 0, 0, false, 0, -1, nil
 	return h
 }
 
@@ -57,6 +59,7 @@ func marginOf(words int) float64 {
 func (h *ranking) result(stats ask.Stats) *ask.Result {
 	stats.Entered = h.entered
 	found := &ask.Result{Hits: h.heap.Hits(), Stats: stats}
+	h.after = nil
 	rankings.Put(h)
 	return found
 }
@@ -65,7 +68,7 @@ func (h *ranking) result(stats ask.Stats) *ask.Result {
 //
 // Precondition: documents come in increasing order. Of equal scores, the first wins.
 func (h *ranking) push(doc uint32, score float32) {
-	if score <= h.theta {
+	if score <= h.theta || h.after != nil && !h.after.Precedes(doc, score) {
 		return
 	}
 	if assert.On {
@@ -137,9 +140,19 @@ func (x *exec) root(r *ask.Request) (*node, error) {
 }
 
 func (p *plan) search(r *ask.Request) (*ask.Result, error) {
+	if r.K == ask.NoHits {
+		found, err := p.gather(p.live(r), 0, r)
+		if err != nil {
+			return nil, ask.Fault(err)
+		}
+		return found, nil
+	}
 	k := r.K
 	if k == 0 {
 		k = 10
+	}
+	if r.After != nil && r.From > 0 {
+		return nil, ask.Refuse("search: After and From %d: want only one of them", r.From)
 	}
 	if r.K < 0 || r.From < 0 || r.From > ask.MaxK-k {
 		return nil, ask.Refuse("search: K %d, From %d: want neither negative, and a sum of at most %d",
@@ -164,7 +177,7 @@ func (p *plan) search(r *ask.Request) (*ask.Result, error) {
 	if r.Count {
 		if p.counted {
 			found.Total = p.total
-		} else if len(found.Hits) < k {
+		} else if len(found.Hits) < k && r.After == nil {
 			found.Total = int64(len(found.Hits))
 		} else if found.Total, err = p.count(live); err != nil {
 			return nil, ask.Fault(err)
@@ -200,7 +213,7 @@ func (p *plan) rankEach(by ask.Strategy, search func(*exec, *node, *docset.Set, 
 	}
 	stats := p.stats(by)
 	h := newRanking(min(p.task.k, max(1, p.docs())), p.scoringTerms())
-	h.counts = p.counted
+	h.counts, h.after = p.counted, p.task.r.After
 	for i, x := range p.parts {
 		if err := search(x, p.roots[i], sets[i], h); err != nil {
 			return nil, err

@@ -12,6 +12,9 @@ type strategy struct {
 	name  ask.Strategy // for Stats; NoStrategy means that another package names its own
 	why   string       // when it pays off, and what it saves
 	worth func(p *plan) (bool, error)
+	// after says that it can answer a request with After. The others would skip documents by what
+	// the k best scores must be at least, and these have been returned before.
+	after func(fielded bool) bool
 	run   func(p *plan) (*ask.Result, error)
 }
 
@@ -47,6 +50,7 @@ var treePlan = []strategy{
 	{
 		why:   "if only words score: package eval answers, within the documents that filters leave",
 		worth: (*plan).onlyWords,
+		after: func(fielded bool) bool { return fielded }, // package fielded does
 		run: func(p *plan) (*ask.Result, error) {
 			t := &p.task
 			return p.rankWords(t.words, t.mode, t.within, t.limited, t.k, t.r)
@@ -56,6 +60,7 @@ var treePlan = []strategy{
 		why: "for BM25F, which scores words over all fields: use the tree as a filter, and let " +
 			"package fielded score its words",
 		worth: func(p *plan) (bool, error) { return model.IsFielded(p.task.r.Model), nil },
+		after: func(bool) bool { return true },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankFielded(p.task.live, p.task.k, p.task.r)
 		},
@@ -71,6 +76,7 @@ var treePlan = []strategy{
 		name:  ask.TreeLists,
 		why:   "always possible: find the set of matching documents, then add up scores list by list",
 		worth: func(*plan) (bool, error) { return true, nil },
+		after: func(bool) bool { return true },
 		run: func(p *plan) (*ask.Result, error) {
 			return p.rankEach(ask.TreeLists, (*exec).rankLists, p.task.live)
 		},
@@ -100,6 +106,9 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 	p.task = task{r: r, k: k, live: live}
 	for i := range treePlan {
 		s := &treePlan[i]
+		if r.After != nil && (s.after == nil || !s.after(model.IsFielded(r.Model))) {
+			continue
+		}
 		if ok, err := s.worth(p); err != nil {
 			return nil, err
 		} else if ok {
