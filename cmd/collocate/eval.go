@@ -61,12 +61,7 @@ func (a *app) eval(args []string, ask *api.Evaluate) error {
 	var runs []*trec.Run
 	var answers []*api.EvaluateAnswer
 	for _, path := range args[1:] {
-		var run *trec.Run
-		if path == "-" {
-			run, err = trec.ParseRun(a.stdin, path)
-		} else {
-			run, err = trec.ReadRun(path)
-		}
+		run, err := a.readRun(path)
 		if err != nil {
 			return err
 		}

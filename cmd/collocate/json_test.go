@@ -56,6 +56,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "show corpus.index corpus.txt:1"},
 	{args: "eval qrels.txt run.txt --per-query"},
 	{args: "eval qrels.txt run.txt run.txt"},
+	{args: "fuse run.txt run.txt"},
 	{args: "beir few"},
 	{args: "weigh corpus.txt --out weights.tsv"},
 	{args: "weigh corpus.txt --out corpus.weights"},

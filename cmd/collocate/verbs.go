@@ -15,6 +15,7 @@ func verbs() []verb {
 		{"index", newIndexCmd},
 		{"tokens", newTokensCmd},
 		{"eval", newEvalCmd},
+		{"fuse", newFuseCmd},
 		{"search", newSearchCmd},
 		{"beir", newBEIRCmd},
 		{"show", newShowCmd},

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+import collocate
 from collocate import Index, compare, evaluate
 from collocate.datasets import beir, ir_dataset
 
@@ -170,3 +171,19 @@ def test_queries_without_answers_and_judgments():
     assert evaluate(run, qrels, "RR") == {"RR": 0.25}
     assert evaluate(run, qrels, "RR", complete=False) == {"RR": 0.5}
     assert evaluate(run, qrels, "RR", complete=False, judged_only=True) == {"RR": 1.0}
+
+
+def test_fuse():
+    a = {"1": {"x": 10, "y": 8, "z": 0}, "2": {"x": 1}}
+    b = [("1", "y", 3), ("1", "w", 1)]
+    fused = collocate.fuse([a, b])
+    assert list(fused["1"]) == ["y", "x", "w", "z"] and fused["2"] == {"x": 1 / 61}
+    assert fused["1"]["y"] == pytest.approx(1 / 61 + 1 / 62)
+    assert collocate.fuse([a, b], "combmnz", top=1)["1"] == {"y": pytest.approx(3.6)}
+    assert collocate.fuse([a, b], "combsum", weights=[1, 0], depth=1)["1"]["x"] == 1
+    with pytest.raises(ValueError, match="weights: 1 of them for 2 runs"):
+        collocate.fuse([a, b], weights=[1])
+    with pytest.raises(ValueError, match="want at least two"):
+        collocate.fuse([a])
+    with pytest.raises(ValueError, match="by: .*borda"):
+        collocate.fuse([a, b], "luck")

@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/collocate/collocate/api"
@@ -135,6 +136,44 @@ func (w *Worker) compare(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return err
 	})
 	return pipe.Reply{Result: map[string]any{"compare": table}}, err
+}
+
+// fuse makes one run of several, which are run0, run1 and so on. The reply has its rows.
+func (w *Worker) fuse(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Fuse
+	var j judged
+	var n int
+	if err := decode(c, api.FuseQuestion, &ask, map[string]any{"topics": &j.topics, "runs": &n}); err != nil {
+		return pipe.Reply{}, err
+	}
+	var runs []*trec.Run
+	for i := range n {
+		run, err := j.run(c, fmt.Sprint("run", i))
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		runs = append(runs, run)
+	}
+	fused, err := valued(ask.Do(runs))
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	var answer struct {
+		Rows []fusedRow `json:"rows"`
+	}
+	for i, topic := range j.topics {
+		for _, r := range fused.Topics[topic] {
+			answer.Rows = append(answer.Rows, fusedRow{i, r.Doc, r.Score})
+		}
+	}
+	return inColumns(&answer), nil
+}
+
+// fusedRow is an answer of a fused run.
+type fusedRow struct {
+	Topic int     `json:"topic"`
+	Doc   string  `json:"doc"`
+	Score float64 `json:"score"`
 }
 
 // rows calls row for each row of a table of topics, documents and numbers.

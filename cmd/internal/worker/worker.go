@@ -74,6 +74,7 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"explain":  (*Worker).explain,
 	"evaluate": (*Worker).evaluate,
 	"compare":  (*Worker).compare,
+	"fuse":     (*Worker).fuse,
 
 	"cooccurrence": (*Worker).cooccurrence,
 	"matrix words": (*Worker).matrixWords,

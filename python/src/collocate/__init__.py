@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .errors import WorkerError as WorkerError
     from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate
+    from .evaluation import fuse as fuse
     from .hits import BatchHits as BatchHits
     from .hits import Concordance as Concordance
     from .hits import Explanation as Explanation
@@ -76,6 +77,7 @@ _WHERE = {
     "dispersion": "words",
     "enrichment": "places",
     "evaluate": "evaluation",
+    "fuse": "evaluation",
     "keywords": "words",
     "mine": "places",
     "ngrams": "words",

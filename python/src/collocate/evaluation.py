@@ -100,6 +100,39 @@ def compare(
     return table
 
 
+def fuse(
+    runs: Iterable[Any],
+    by: str = "rrf",
+    *,
+    k: float = 60,
+    weights: Iterable[float] = (),
+    depth: int = 0,
+    top: int = 1000,
+) -> dict[str, dict[str, float]]:
+    """Makes one run of several, {query: {document: score}}, best first.
+
+    runs: two or more, each as for `evaluate`.
+    by: rrf (reciprocal ranks, with the constant k), combsum and combmnz (scores scaled to 0 to 1 in
+        each query), zscore (scores above the lowest, in standard deviations) or borda.
+    weights: of the runs. depth: use only this many answers of each query of a run; 0 means all.
+    top: how many answers a query keeps; 0 means all.
+    """
+    topics: dict[str, int] = {}
+    arrays: dict[str, np.ndarray] = {}
+    number = 0
+    for number, run in enumerate(runs, 1):
+        rows = run.to_run() if isinstance(run, BatchHits) else run
+        arrays.update(_rows(rows, f"run{number - 1}", topics))
+    args = {"by": by, "k": k, "weights": list(weights), "depth": depth, "top": top,
+            "topics": list(topics), "runs": number}  # fmt: skip
+    found = call("fuse", args, arrays).table("rows")
+    fused: dict[str, dict[str, float]] = {topic: {} for topic in topics}
+    names = list(topics)
+    for topic, doc, score in zip(found["topic"].tolist(), found["doc"], found["score"].tolist()):
+        fused[names[topic]][doc] = score
+    return fused
+
+
 def _judged(
     runs: dict[str, Any], qrels: Any, measures: str | Iterable[Any]
 ) -> tuple[list[str], dict[str, Any], dict[str, np.ndarray]]:
@@ -139,7 +172,7 @@ def _rows(table: Any, name: str, topics: dict[str, int]) -> dict[str, np.ndarray
     elif hasattr(table, "columns"):
         queries, docs, values = (
             table[_column(table, names, name)].tolist()
-            for names in (_QUERIES, _DOCS, _VALUES[name])
+            for names in (_QUERIES, _DOCS, _VALUES.get(name, _VALUES["run"]))
         )
     else:
         queries, docs, values = _listed(table, name)
