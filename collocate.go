@@ -1,0 +1,377 @@
+// Package collocate is a search index in one value: documents are added, replaced and deleted while
+// others search.
+//
+//	type Page struct {
+//		URL   string `index:"id"`
+//		Title string `index:"title:text:english:weight=3"`
+//		Body  string `index:"body:text:english"`
+//		Tags  []string
+//		Date  time.Time
+//	}
+//
+//	x, err := collocate.Open("pages.index", collocate.Options{Like: Page{}})
+//	err = x.Add(Page{URL: "/a", Title: "Solar eclipse", Body: "..."})
+//	err = x.Commit(ctx)
+//	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse" tags:news`})
+//	for _, hit := range found.Hits {
+//		fmt.Println(hit.ID, hit.Score)
+//	}
+//
+// An Index may be used by several goroutines at once. Each search sees one generation of the index
+// from beginning to end, whatever is committed or closed meanwhile. Commit and Refresh show later
+// searches the newest generation; with Options.RefreshEvery an Index also follows what other
+// programs commit.
+//
+// The package joins others that can be used alone: index/segments changes indexes, search and
+// search/query answer requests, fields describes documents. Results are exact; see package search.
+package collocate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+// ErrClosed is wrapped by the errors of an Index after Close.
+var ErrClosed = index.ErrClosed
+
+// ErrReadOnly is wrapped by the errors of changes to an Index of FS.
+var ErrReadOnly = errors.New("the index is read-only")
+
+// Options say how an index is opened and, if there is none yet, how it is made. An index is made
+// only if Like, Schema or Analyzer is given, so that a mistyped folder is an error. For an existing
+// index they must be left out or be the same.
+type Options struct {
+	// Like is a struct, or a pointer to one, of the type of the documents. Its fields become those
+	// of the index; see SchemaOf.
+	Like any
+	// Schema lists the fields of documents instead of Like.
+	Schema *fields.Schema
+	// Analyzer is the name of what splits text into words, where a field names no other: unicode,
+	// english and others of text.Analyzers, or one of Analyzers; "" means unicode.
+	Analyzer string
+	// Analyzers are those of your program's own that Analyzer and fields name.
+	Analyzers []text.Analyzer
+	// NoText leaves the text of documents out of a new index that has no fields. There are no
+	// snippets then.
+	NoText bool
+	// NoPositions leaves the positions of words out of a new index. There are no phrases then.
+	NoPositions bool
+	// RefreshEvery is the time between two looks for what other programs have committed; 0 means
+	// that only Commit and Refresh look.
+	RefreshEvery time.Duration
+	// Memory bounds, in bytes, what documents take before they are written; 0 means 256 MB.
+	Memory int64
+}
+
+// Index is an open index.
+type Index struct {
+	dir     string
+	options Options
+	schema  *fields.Schema // nil if documents have no fields
+	fixed   bool           // it cannot be changed
+	scratch string         // a folder to remove at the end, or ""
+
+	current current // what searches read
+
+	writing sync.Mutex
+	writer  *segments.Writer // nil before the first change
+
+	refreshing sync.Mutex
+	closed     bool          // guarded by refreshing
+	stop       chan struct{} // closed by Close
+	following  sync.WaitGroup
+}
+
+// Open opens the index in a folder, or makes one if the folder is missing or empty and the options
+// say how. Others may have it open. The first change takes the lock for writing, which Close
+// releases: only one program at a time may change an index (segments.ErrLocked).
+func Open(dir string, o Options) (*Index, error) {
+	x := &Index{dir: dir, options: o, stop: make(chan struct{})}
+	if err := x.open(); err != nil {
+		return nil, fmt.Errorf("collocate: %w", err)
+	}
+	if o.RefreshEvery > 0 {
+		x.following.Go(x.follow)
+	}
+	return x, nil
+}
+
+// Memory makes an index that is gone after Close. It is kept in a temporary folder, in shared
+// memory where the system has such a folder, so it may be larger than what Go's heap could hold.
+func Memory(o Options) (*Index, error) {
+	dir, err := scratchFolder()
+	if err != nil {
+		return nil, fmt.Errorf("collocate: %w", err)
+	}
+	if o.Like == nil && o.Schema == nil && o.Analyzer == "" {
+		o.Analyzer = "unicode"
+	}
+	return openScratch(dir, o, false)
+}
+
+// FS opens an index that is part of a file system, such as one that is embedded in the program. It
+// is copied into a temporary folder first, and cannot be changed.
+func FS(files fs.FS, o Options) (*Index, error) {
+	dir, err := scratchFolder()
+	if err != nil {
+		return nil, fmt.Errorf("collocate: %w", err)
+	}
+	if err := os.CopyFS(dir, files); err != nil {
+		return nil, errors.Join(fmt.Errorf("collocate: %w", err), os.RemoveAll(dir))
+	}
+	return openScratch(dir, o, true)
+}
+
+func scratchFolder() (string, error) {
+	if dir, err := os.MkdirTemp("/dev/shm", "collocate-"); err == nil {
+		return dir, nil
+	}
+	return os.MkdirTemp("", "collocate-")
+}
+
+func openScratch(dir string, o Options, fixed bool) (*Index, error) {
+	x, err := Open(dir, o)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	x.scratch, x.fixed = dir, fixed
+	return x, nil
+}
+
+func (x *Index) open() (err error) {
+	o := &x.options
+	if o.Like != nil {
+		if o.Schema != nil {
+			return errors.New("both Options.Like and Options.Schema: give one")
+		}
+		if o.Schema, err = SchemaOf(o.Like); err != nil {
+			return err
+		}
+	}
+	known := o.Schema != nil || o.Analyzer != ""
+	s, err := search.Open(x.dir, o.Analyzers...)
+	switch {
+	case err == nil:
+		x.current.set(s)
+		if err := x.adopt(s.Index()); err != nil {
+			return errors.Join(err, x.current.set(nil))
+		}
+		return nil
+	case !missing(x.dir):
+		return err
+	case !known:
+		return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer", x.dir)
+	}
+	x.schema = o.Schema
+	analyzer, err := text.ParseAnalyzer(cmp.Or(o.Analyzer, "unicode"), o.Analyzers...)
+	if err != nil {
+		return err
+	}
+	w, err := segments.NewWriter(x.dir, segments.Options{Analyzer: analyzer, Analyzers: o.Analyzers,
+		StoreText: !o.NoText && o.Schema == nil, Positions: !o.NoPositions, Schema: o.Schema, Memory: o.Memory})
+	x.writer = w
+	return err
+}
+
+// missing reports whether a folder is missing or empty.
+func missing(dir string) bool {
+	list, err := os.ReadDir(dir)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0
+}
+
+// adopt takes the fields of an existing index. What the options say of them must agree.
+func (x *Index) adopt(r *segments.Reader) error {
+	s := r.Schema()
+	if want := x.options.Schema; want != nil && !suits(want, s) {
+		have := "none"
+		if s != nil {
+			have = string(s.JSON())
+		}
+		return fmt.Errorf("%s: the index has other fields than Options.Like or Schema; it has %s", x.dir, have)
+	}
+	if want := x.options.Analyzer; want != "" {
+		a, err := text.ParseAnalyzer(want, x.options.Analyzers...)
+		if err != nil {
+			return err
+		}
+		if a.Name() != r.Analyzer() {
+			return fmt.Errorf("%s: the analyzer of the index is %s, not %s", x.dir, r.Analyzer(), want)
+		}
+	}
+	x.schema = s
+	return nil
+}
+
+// write calls fn with the writer.
+func (x *Index) write(fn func(*segments.Writer) error) error {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	switch {
+	case x.isClosed():
+		return ErrClosed
+	case x.fixed:
+		return ErrReadOnly
+	}
+	if x.writer == nil {
+		w, err := segments.NewWriter(x.dir, segments.Options{Analyzers: x.options.Analyzers, Memory: x.options.Memory})
+		if err != nil {
+			return err
+		}
+		x.writer = w
+	}
+	return fn(x.writer)
+}
+
+// Add adds documents, or replaces those with the same IDs. A document is a struct of the type of
+// Options.Like, or a pointer to one; a map[string]any with "id" and the names of fields; or a
+// text.Document. Searches find it after Commit. Documents before one that is refused are added.
+func (x *Index) Add(documents ...any) error {
+	err := x.write(func(w *segments.Writer) error {
+		for i, v := range documents {
+			d, err := documentOf(v, x.schema)
+			if err == nil {
+				err = w.Add(d)
+			}
+			if err != nil {
+				return fmt.Errorf("document %d of %d: %w", i+1, len(documents), err)
+			}
+		}
+		return nil
+	})
+	return named("add", err)
+}
+
+// Delete deletes the documents with these IDs and returns how many there were. Searches find them
+// until Commit.
+func (x *Index) Delete(ids ...string) (n int, err error) {
+	err = x.write(func(w *segments.Writer) error {
+		for _, id := range ids {
+			deleted, err := w.Delete(id)
+			if n += deleted; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, named("delete", err)
+}
+
+// Commit makes all changes durable and shows them to searches. Then it merges segments where that
+// is due; if only that fails, the error is a *segments.MergeError, and the changes hold.
+func (x *Index) Commit(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	err := x.write(func(w *segments.Writer) error {
+		_, err := w.CommitAndMerge(ctx)
+		return err
+	})
+	if _, merging := errors.AsType[*segments.MergeError](err); err != nil && !merging {
+		return named("commit", err)
+	}
+	_, refreshed := x.Refresh()
+	return errors.Join(named("commit", err), refreshed)
+}
+
+// Refresh shows searches the newest generation, which another program may have committed. It
+// reports whether there was a newer one.
+func (x *Index) Refresh() (changed bool, err error) {
+	x.refreshing.Lock()
+	defer x.refreshing.Unlock()
+	if x.closed {
+		return false, named("refresh", ErrClosed)
+	}
+	var newer *search.Searcher
+	if old := x.current.get(); old == nil { // nothing was committed when the index was opened
+		if missing(x.dir) || !segments.Living(x.dir) {
+			return false, nil
+		}
+		newer, err = search.Open(x.dir, x.options.Analyzers...)
+	} else {
+		newer, err = old.searcher.Refresh()
+		old.release()
+	}
+	if err != nil || newer == nil {
+		return false, named("refresh", err)
+	}
+	return true, named("refresh", x.current.set(newer))
+}
+
+// follow refreshes from time to time. An error is met again by the next Search or Refresh.
+func (x *Index) follow() {
+	tick := time.NewTicker(x.options.RefreshEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-x.stop:
+			return
+		case <-tick.C:
+			x.Refresh()
+		}
+	}
+}
+
+func (x *Index) isClosed() bool {
+	x.refreshing.Lock()
+	defer x.refreshing.Unlock()
+	return x.closed
+}
+
+// Len returns the number of documents that searches see.
+func (x *Index) Len() int {
+	g := x.current.get()
+	if g == nil {
+		return 0
+	}
+	defer g.release()
+	return g.searcher.Index().Docs()
+}
+
+// Schema returns the fields of the documents, or nil if they have none. It must not be changed.
+func (x *Index) Schema() *fields.Schema { return x.schema }
+
+// Close waits for searches in progress, drops changes that were not committed, and releases the
+// index for other writers. Calls after it return ErrClosed.
+func (x *Index) Close() error {
+	x.refreshing.Lock()
+	if x.closed {
+		x.refreshing.Unlock()
+		return nil
+	}
+	x.closed = true
+	close(x.stop)
+	x.refreshing.Unlock()
+	x.following.Wait()
+
+	err := x.current.close()
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	if x.writer != nil {
+		err = errors.Join(err, x.writer.Close())
+	}
+	if x.scratch != "" {
+		err = errors.Join(err, os.RemoveAll(filepath.Clean(x.scratch)))
+	}
+	return named("close", err)
+}
+
+func named(call string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("collocate: %s: %w", call, err)
+}

@@ -1,0 +1,310 @@
+package collocate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/trials"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
+)
+
+type note struct {
+	Key  int `index:"id"`
+	Text string
+	When *time.Time
+	Tags []string
+	At   [2]float64 `index:"place"`
+	Rank float64
+	Open bool
+	kept int
+}
+
+func open(t *testing.T, dir string, o Options) *Index {
+	t.Helper()
+	x, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func ids(t *testing.T, x *Index, r Request) string {
+	t.Helper()
+	found, err := x.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, h := range found.Hits {
+		list = append(list, h.ID)
+	}
+	return strings.Join(list, " ")
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestALiveIndex(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "notes")
+	x := open(t, dir, Options{Like: note{}})
+	if got := ids(t, x, Request{Query: "rose"}); got != "" || x.Len() != 0 {
+		t.Errorf("an empty index has %q, %d documents", got, x.Len())
+	}
+	when := time.Date(2020, 2, 29, 12, 0, 0, 5e6, time.UTC)
+	first := note{Key: 1, Text: "a red rose", When: &when, Tags: []string{"red", "flower"}, At: [2]float64{48.25, 16.5}, Rank: 0.1, Open: true}
+	must(t, x.Add(first, &note{Key: 2, Text: "a rose is a rose"}))
+	must(t, x.Add(map[string]any{"id": 3, "text": "a daisy", "rank": 7, "tags": []any{"white"}}))
+	if got := ids(t, x, Request{Query: "rose"}); got != "" {
+		t.Errorf("before Commit %q is found", got)
+	}
+	must(t, x.Commit(t.Context()))
+	for _, c := range []struct {
+		r    Request
+		want string
+	}{
+		{Request{Query: "rose"}, "2 1"},
+		{Request{Query: "rose", K: 1}, "2"},
+		{Request{Query: "rose", From: 1}, "1"},
+		{Request{Query: "red rose", All: true}, "1"},
+		{Request{Query: `"rose is"`}, "2"},
+		{Request{Query: "rose daisy", Filter: "tags:(red OR white) rank:>0"}, "3 1"},
+		{Request{Query: "a", Filter: "place:[48,16 TO 49,17]"}, "1"},
+		{Request{Query: "open:true"}, "1"},
+		{Request{Query: "*", Sort: &search.Sort{Field: "rank", Descending: true}}, "3 1 2"},
+		{Request{Query: "rose", With: func(r *search.Request) { r.Algorithm = search.Exhaustive }}, "2 1"},
+	} {
+		if got := ids(t, x, c.r); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.r, got, c.want)
+		}
+	}
+
+	found, err := x.Search(t.Context(), Request{Query: "red", Stored: true, Explain: true, Count: true})
+	must(t, err)
+	var back note
+	must(t, found.Hits[0].Decode(&back))
+	if !reflect.DeepEqual(back, first) || found.Hits[0].Explanation.Score != found.Hits[0].Score || found.Total != 1 {
+		t.Errorf("stored %+v, got %+v", first, back)
+	}
+	if f := found.Hits[0].Fields(); f["rank"] != json.Number("0.1") || f["open"] != "true" {
+		t.Errorf("fields %v", f)
+	}
+
+	var all []string
+	for hit, err := range x.All(t.Context(), Request{Query: "a"}) {
+		must(t, err)
+		all = append(all, hit.ID)
+	}
+	if len(all) != 3 {
+		t.Errorf("All yields %q", all)
+	}
+
+	n, err := x.Delete("2", "9")
+	if n != 1 || err != nil {
+		t.Errorf("Delete: %d, %v", n, err)
+	}
+	must(t, x.Add(note{Key: 1, Text: "a white rose"}))
+	n, err = x.DeleteMatching(t.Context(), "tags:white")
+	if n != 1 || err != nil {
+		t.Errorf("DeleteMatching: %d, %v", n, err)
+	}
+	must(t, x.Commit(t.Context()))
+	if got := ids(t, x, Request{Query: "*"}); got != "1" {
+		t.Errorf("after deleting: %q", got)
+	}
+	must(t, x.Close())
+	again := open(t, dir, Options{})
+	if got := ids(t, again, Request{Query: "white"}); got != "1" {
+		t.Errorf("opened again: %q", got)
+	}
+	copied, err := FS(os.DirFS(dir), Options{Like: note{}})
+	must(t, err)
+	defer copied.Close()
+	if got := ids(t, copied, Request{Query: "white"}); got != "1" {
+		t.Errorf("from a file system: %q", got)
+	}
+	if err := copied.Add(note{Key: 4}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("adding to it: %v", err)
+	}
+}
+
+func TestWordsNoDocumentHasAreNoted(t *testing.T) {
+	x, err := Memory(Options{})
+	must(t, err)
+	defer x.Close()
+	must(t, x.Add(text.Document{ID: "a", Text: []byte("roses and daisies")}, map[string]any{"id": "b", "text": "dogs"}))
+	must(t, x.Commit(t.Context()))
+	found, err := x.Search(t.Context(), Request{Query: "rosse"})
+	must(t, err)
+	if len(found.Notes) == 0 || !strings.Contains(found.Notes[0], "roses") {
+		t.Errorf("notes %q", found.Notes)
+	}
+	scratch := x.scratch
+	must(t, x.Close())
+	if _, err := os.Stat(scratch); err == nil {
+		t.Error("the folder of Memory is still there after Close")
+	}
+}
+
+// What is wrong is said when it is wrong, by the name of what to change.
+func TestWhatIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "x")
+	says := func(err error, part string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("got %v, want an error with %q", err, part)
+		}
+	}
+	_, err := Open(dir, Options{})
+	says(err, "Options.Like")
+	for _, c := range []struct {
+		like any
+		want string
+	}{
+		{5, "want a struct"},
+		{struct{ Text string }{}, `index:"id"`},
+		{struct {
+			ID func() `index:"id"`
+		}{}, "string or an integer"},
+		{struct {
+			ID string `index:"id"`
+			M  map[string]int
+		}{}, "type map[string]int"},
+		{struct {
+			ID string `index:"id"`
+			N  int
+		}{}, "text"},
+		{struct {
+			ID string `index:"id"`
+			T  string `index:"t:txet"`
+		}{}, "txet"},
+	} {
+		_, err := SchemaOf(c.like)
+		says(err, c.want)
+	}
+	x := open(t, dir, Options{Like: note{}})
+	says(x.Add(struct {
+		ID   string `index:"id"`
+		Text string
+	}{"a", "b"}), "other fields")
+	says(x.Add(note{Key: 1}, 7), "document 2 of 2")
+	says(x.Add(map[string]any{"text": "no ID"}), "no \"id\"")
+	says(x.Add(map[string]any{"id": "a", "txet": "misspelled"}), "txet")
+	must(t, x.Commit(t.Context()))
+	_, err = Open(dir, Options{Like: Options{}})
+	says(err, "index")
+	_, err = x.Search(t.Context(), Request{Query: "("})
+	if !errors.Is(err, search.ErrRequest) {
+		t.Errorf("a wrong query: %v", err)
+	}
+	_, err = x.Search(nil, Request{Query: "a"}) //nolint:staticcheck // that is the point
+	says(err, "context")
+
+	y := open(t, dir, Options{})
+	if err := y.Add(note{Key: 2, Text: "b"}); !errors.Is(err, segments.ErrLocked) {
+		t.Errorf("a second writer: %v", err)
+	}
+	must(t, x.Close())
+	must(t, x.Close())
+	_, err = x.Search(t.Context(), Request{Query: "a"})
+	for _, err := range []error{err, x.Add(note{}), x.Commit(t.Context())} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+	must(t, y.Add(note{Key: 2, Text: "b"}))
+}
+
+// A program follows what another one commits.
+func TestAnIndexFollowsOthers(t *testing.T) {
+	dir := t.TempDir()
+	x := open(t, dir, Options{Like: note{}})
+	must(t, x.Add(note{Key: 1, Text: "a"}))
+	must(t, x.Commit(t.Context()))
+	y := open(t, dir, Options{RefreshEvery: time.Millisecond})
+	must(t, x.Add(note{Key: 2, Text: "a"}))
+	must(t, x.Commit(t.Context()))
+	for end := time.Now().Add(20 * time.Second); y.Len() != 2; {
+		if time.Now().After(end) {
+			t.Fatalf("%d documents, want 2", y.Len())
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Searches beside commits see whole generations: all documents of a commit or none.
+func TestSearchesBesideCommits(t *testing.T) {
+	x, err := Memory(Options{Like: note{}})
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var searchers sync.WaitGroup
+	for range 8 {
+		searchers.Go(func() {
+			for last := 0; ctx.Err() == nil; {
+				found, err := x.Search(t.Context(), Request{Query: "same", K: 1000, Stored: true})
+				if errors.Is(err, ErrClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := len(found.Hits); n%3 != 0 || n < last {
+					t.Errorf("%d documents after %d", n, last)
+					return
+				}
+				last = len(found.Hits)
+			}
+		})
+	}
+	commits := max(20, trials.Cases(100))
+	for i := range commits {
+		for j := range 3 {
+			must(t, x.Add(note{Key: 3*i + j, Text: fmt.Sprint("same ", i)}))
+		}
+		must(t, x.Commit(t.Context()))
+	}
+	if x.Len() != 3*commits {
+		t.Errorf("%d documents, want %d", x.Len(), 3*commits)
+	}
+	must(t, x.Close()) // beside the searches
+	stop()
+	searchers.Wait()
+}
+
+func TestAllYieldsEveryHitOnce(t *testing.T) {
+	x, err := Memory(Options{})
+	must(t, err)
+	defer x.Close()
+	const n = 2*page + 7
+	for i := range n {
+		must(t, x.Add(text.Document{ID: fmt.Sprint(i), Text: []byte(strings.Repeat("word ", i%5+1))}))
+	}
+	must(t, x.Commit(t.Context()))
+	seen, last := map[string]bool{}, float32(1e9)
+	for hit, err := range x.All(t.Context(), Request{Query: "word", From: 3}) {
+		must(t, err)
+		if seen[hit.ID] || hit.Score > last {
+			t.Fatalf("%s again, or a score of %g after %g", hit.ID, hit.Score, last)
+		}
+		seen[hit.ID], last = true, hit.Score
+	}
+	if len(seen) != n-3 {
+		t.Errorf("%d hits, want %d", len(seen), n-3)
+	}
+}

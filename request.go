@@ -1,0 +1,367 @@
+package collocate
+
+import (
+	"context"
+	"encoding"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
+)
+
+// Request is a query and what its hits should carry. The zero values of all but Query are useful.
+type Request struct {
+	// Query is in the language of package search/query: words, "phrases", +must, -not, field:value,
+	// ranges, patterns. What people type into a box is one.
+	Query string
+	// Filter is another query, all of whose parts hits must meet without counting in their scores,
+	// such as `year:>=2020 lang:en`.
+	Filter string
+	// All requires all words of Query instead of any.
+	All bool
+	// K is the number of hits; 0 means 10. From is the number of best hits to skip.
+	K, From int
+	// Model scores documents; nil means BM25.
+	Model search.Model
+	// Sort orders hits by a field instead of by score; see search.ParseSort.
+	Sort *search.Sort
+	// Facets count the values of fields over all matches; see search.ParseFacet.
+	Facets []search.Facet
+	// Count computes the number of matches.
+	Count bool
+	// Stored loads the stored fields of the hits.
+	Stored bool
+	// Snippet is the size in bytes of an excerpt of each hit with the query's words marked; 0 means
+	// none.
+	Snippet int
+	// Explain tells for each hit where its score comes from.
+	Explain bool
+	// With changes the request to the engine, for what is not above: algorithm, cores or GPU,
+	// expansion, proximity. It may be nil.
+	With func(*search.Request)
+}
+
+// Result is the answer to a Request.
+type Result struct {
+	Hits   []Hit                // best first
+	Total  int64                // number of matches, if Request.Count is set
+	Facets []search.FacetCounts // for Request.Facets
+	Stats  search.Stats         // the work of the search
+	// Notes are sentences about what may be wrong with the query: words that no document has and
+	// similar ones that some have, names of fields that do not exist.
+	Notes []string
+}
+
+// Hit is a document that was found.
+type Hit struct {
+	ID    string  // as the document was added
+	Score float32 // by the model
+	// Snippet is set if Request.Snippet is. Its method HTML escapes the text.
+	Snippet *search.Snippet
+	// Explanation is set if Request.Explain is.
+	Explanation *search.Explanation
+
+	schema *fields.Schema
+	stored []fields.Values
+}
+
+// Search answers a request. Errors of the request itself wrap search.ErrRequest.
+func (x *Index) Search(ctx context.Context, r Request) (*Result, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	g := x.current.get()
+	if g == nil {
+		if x.isClosed() {
+			return nil, named("search", ErrClosed)
+		}
+		return &Result{}, nil // nothing was committed yet
+	}
+	defer g.release()
+	found, err := answer(ctx, g.searcher, &r)
+	return found, named("search", err)
+}
+
+func answer(ctx context.Context, s *search.Searcher, r *Request) (*Result, error) {
+	request, notes, err := requestOf(s, r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Search(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Total: found.Total, Facets: found.Facets, Stats: found.Stats}
+	if out.Hits, err = hitsOf(ctx, s, r, request, found.Hits); err != nil {
+		return nil, err
+	}
+	missed, err := s.Notes(ctx, request, found)
+	out.Notes = append(notes, missed...)
+	return out, err
+}
+
+// hitsOf gives hits what a request asks for.
+func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.Request,
+	found []search.Hit) ([]Hit, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	out, docs := make([]Hit, len(found)), make([]uint32, len(found))
+	for i, h := range found {
+		docs[i] = h.Doc
+	}
+	ids, err := s.IDs(docs)
+	if err != nil {
+		return nil, err
+	}
+	schema := s.Index().Schema()
+	for i, h := range found {
+		out[i] = Hit{ID: ids[i], Score: h.Score, schema: schema}
+		if r.Stored && schema != nil {
+			if out[i].stored, err = s.Stored(h.Doc); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if r.Snippet > 0 {
+		list, err := s.Snippets(ctx, request, docs, r.Snippet)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			out[i].Snippet = list[i]
+		}
+	}
+	if r.Explain {
+		list, err := s.Explanations(ctx, request, docs)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list {
+			out[i].Explanation = list[i]
+		}
+	}
+	return out, nil
+}
+
+// page is the number of hits that All completes at a time.
+const page = 1000
+
+// All yields every hit of a request, best first, of one generation of the index. K is ignored, and
+// Facets and Count are not answered. Beyond search.MaxK hits, a million, it ends with an error.
+func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
+	return func(yield func(Hit, error) bool) {
+		if err := x.all(ctx, r, yield); err != nil {
+			yield(Hit{}, named("all", err))
+		}
+	}
+}
+
+func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	g := x.current.get()
+	if g == nil {
+		if x.isClosed() {
+			return ErrClosed
+		}
+		return nil
+	}
+	defer g.release()
+	r.K, r.Facets, r.Count = search.MaxK, nil, true
+	if r.K -= r.From; r.K < 1 {
+		return fmt.Errorf("%w: from %d: want less than %d", search.ErrRequest, r.From, search.MaxK)
+	}
+	request, _, err := requestOf(g.searcher, &r)
+	if err != nil {
+		return err
+	}
+	found, err := g.searcher.Search(ctx, request)
+	if err != nil {
+		return err
+	}
+	for rest := range slices.Chunk(found.Hits, page) {
+		hits, err := hitsOf(ctx, g.searcher, &r, request, rest)
+		if err != nil {
+			return err
+		}
+		for _, h := range hits {
+			if !yield(h, nil) {
+				return nil
+			}
+		}
+	}
+	if left := found.Total - int64(r.From+len(found.Hits)); left > 0 {
+		return fmt.Errorf("%w: %d more hits than the %d that can be ranked", search.ErrRequest, left, search.MaxK)
+	}
+	return nil
+}
+
+// requestOf makes a request to the engine.
+func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error) {
+	out := search.Request{K: r.K, From: r.From, Model: r.Model, Sort: r.Sort, Facets: r.Facets, Count: r.Count}
+	if r.All {
+		out.Mode = search.And
+	}
+	o := query.Options{And: r.All, Fields: s.Fields()}
+	within, err := query.ParseFilter(r.Filter, o)
+	if err != nil {
+		return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
+	}
+	out.Text = r.Query
+	if within != nil || !query.OnlyWords(r.Query) {
+		node, err := query.Parse(r.Query, o)
+		if err != nil {
+			return out, nil, fmt.Errorf("%w: %w", search.ErrRequest, err)
+		}
+		if within != nil || !query.Plain(r.Query, node, o) { // plain words are searched as such
+			out.Query = query.Within(node, within)
+		}
+	}
+	if r.With != nil {
+		r.With(&out)
+	}
+	return out, query.Notes(r.Query, o), nil
+}
+
+// DeleteMatching deletes the documents that match a query, all of whose parts they must meet, as in
+// Request.Filter. It commits first, so that documents added before are found, and returns how many
+// it deleted. Searches find them until Commit.
+func (x *Index) DeleteMatching(ctx context.Context, filter string) (n int, err error) {
+	if err := x.Commit(ctx); err != nil {
+		return 0, err
+	}
+	err = x.write(func(w *segments.Writer) error {
+		g := x.current.get()
+		if g == nil {
+			return nil
+		}
+		defer g.release()
+		node, err := query.ParseFilter(filter, query.Options{And: true, Fields: g.searcher.Fields()})
+		switch {
+		case err != nil:
+			return err
+		case node == nil:
+			return errors.New("an empty query: to delete all documents, say *")
+		}
+		found, err := g.searcher.Match(ctx, search.Request{Query: node})
+		if err != nil || len(found.Sets) == 0 {
+			return err
+		}
+		n, err = w.DeleteDocs(g.searcher.Index(), found.Sets)
+		return err
+	})
+	return n, named("delete", err)
+}
+
+// Fields returns the stored values of a hit by the names of the fields, as Field.JSON of package
+// fields gives them: json.Number for numbers, strings for others, lists where there are several. It
+// needs Request.Stored.
+func (h *Hit) Fields() map[string]any {
+	all := map[string]any{}
+	for i, values := range h.stored {
+		if v := h.schema.Fields[i].JSON(values); v != nil {
+			all[h.schema.Fields[i].Name] = v
+		}
+	}
+	return all
+}
+
+// Decode stores the values of a hit in a struct like those that were added: in the fields that have
+// the same names, by the rules of SchemaOf. Fields without a value become zero. It needs
+// Request.Stored.
+func (h *Hit) Decode(into any) error {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return fmt.Errorf("collocate: decode into %T: want a pointer to a struct", into)
+	}
+	s, err := shapeOf(v.Type())
+	if err != nil {
+		return fmt.Errorf("collocate: decode: %w", err)
+	}
+	if h.stored == nil {
+		return errors.New("collocate: decode: the hit has no values: set Request.Stored")
+	}
+	v = v.Elem()
+	if err := set(v.FieldByIndex(s.id), [][]byte{[]byte(h.ID)}); err != nil {
+		return fmt.Errorf("collocate: decode: ID %q: %w", h.ID, err)
+	}
+	for i, path := range s.paths {
+		name := s.schema.Fields[i].Name
+		at := h.schema.Find(name)
+		if at < 0 {
+			return fmt.Errorf("collocate: decode into %T: the index has no field %s", into, name)
+		}
+		if err := set(v.FieldByIndex(path), h.stored[at]); err != nil {
+			return fmt.Errorf("collocate: decode: field %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// set stores values in a field of a struct: the reverse of valuesOf.
+func set(to reflect.Value, values fields.Values) error {
+	to.SetZero()
+	if len(values) == 0 {
+		return nil
+	}
+	if to.Kind() == reflect.Pointer {
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	one := string(values[0])
+	switch x := to.Addr().Interface().(type) {
+	case *time.Time:
+		ms, err := fields.ParseDate(values[0])
+		*x = time.UnixMilli(ms).UTC()
+		return err
+	case *[2]float64:
+		p, err := fields.ParsePoint(values[0])
+		x[0], x[1] = p.Degrees()
+		return err
+	case *[]byte:
+		*x = []byte(one)
+		return nil
+	case encoding.TextUnmarshaler:
+		return x.UnmarshalText(values[0])
+	}
+	switch k := to.Kind(); {
+	case k == reflect.String:
+		to.SetString(one)
+	case k == reflect.Bool:
+		v, err := strconv.ParseBool(one)
+		to.SetBool(v)
+		return err
+	case k == reflect.Slice && to.Type().Elem().Kind() == reflect.String:
+		list := reflect.MakeSlice(to.Type(), len(values), len(values))
+		for i, v := range values {
+			list.Index(i).SetString(string(v))
+		}
+		to.Set(list)
+	case to.CanInt():
+		v, err := strconv.ParseInt(one, 10, to.Type().Bits())
+		to.SetInt(v)
+		return err
+	case to.CanUint():
+		v, err := strconv.ParseUint(one, 10, to.Type().Bits())
+		to.SetUint(v)
+		return err
+	case to.CanFloat():
+		v, err := fields.ParseNumber(values[0])
+		to.SetFloat(v)
+		return err
+	default:
+		return fmt.Errorf("a field of type %v", to.Type())
+	}
+	return nil
+}
