@@ -212,7 +212,8 @@ func TestWhatIsRefused(t *testing.T) {
 	if !errors.Is(err, search.ErrRequest) {
 		t.Errorf("a wrong query: %v", err)
 	}
-	_, err = x.Search(nil, Request{Query: "a"}) //nolint:staticcheck // that is the point
+	var none context.Context
+	_, err = x.Search(none, Request{Query: "a"})
 	says(err, "context")
 
 	y := open(t, dir, Options{})

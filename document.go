@@ -26,10 +26,10 @@ import (
 //
 // Pointers to these are fields that a document may lack. Fields of embedded structs count as those
 // of the struct. The tag `index` changes the name, the type and options, written as
-// fields.ParseList takes them, with parts that may be left out: `index:"title:text:english:weight=3"`,
-// `index:"headline"`, `index:":keyword"`. Without a name it is that of the struct's field, in lower
-// case. The tag `index:"id"` marks the document's ID, a string or an integer, and `index:"-"` leaves
-// a field out.
+// fields.ParseList takes them, with parts that may be left out:
+// `index:"title:text:english:weight=3"`, `index:"headline"`, `index:":keyword"`. Without a name it
+// is that of the struct's field, in lower case. The tag `index:"id"` marks the document's ID, a
+// string or an integer, and `index:"-"` leaves a field out.
 func SchemaOf(v any) (*fields.Schema, error) {
 	t, err := shapeOf(reflect.TypeOf(v))
 	if err != nil {
@@ -170,8 +170,8 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
-// suits reports whether an index has the fields of a schema. Where that names no analyzer, the index
-// has its own.
+// suits reports whether an index has the fields of a schema. Where that names no analyzer, the
+// index has its own.
 func suits(want, have *fields.Schema) bool {
 	if have == nil || len(want.Fields) != len(have.Fields) {
 		return false
@@ -200,7 +200,7 @@ func documentOf(v any, schema *fields.Schema) (text.Document, error) {
 		value = value.Elem()
 	}
 	if value.Kind() != reflect.Struct {
-		return text.Document{}, fmt.Errorf("%T: want a struct, a map[string]any or a text.Document", v)
+		return text.Document{}, fmt.Errorf("%T: want a struct, a map[string]any or a Document of package text", v)
 	}
 	s, err := shapeOf(value.Type())
 	if err != nil {

@@ -160,16 +160,17 @@ const page = 1000
 // Facets and Count are not answered. Beyond search.MaxK hits, a million, it ends with an error.
 func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		if err := x.all(ctx, r, yield); err != nil {
+		err := given.Context(ctx)
+		if err == nil {
+			err = x.all(ctx, r, yield)
+		}
+		if err != nil {
 			yield(Hit{}, named("all", err))
 		}
 	}
 }
 
 func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool) error {
-	if err := given.Context(ctx); err != nil {
-		return err
-	}
 	g := x.current.get()
 	if g == nil {
 		if x.isClosed() {

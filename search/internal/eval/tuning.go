@@ -88,8 +88,8 @@ const (
 )
 
 // Within a filter a list is read for a floor (worthReading) up to mostRead postings, if the longest
-// list is shortBeside times as long. If it is longer, a guess is better, also beside the floor: up to
-// 30,000 postings "books on cd" within half of the eLife paragraphs takes twice as long.
+// list is shortBeside times as long. If it is longer, a guess is better, also beside the floor: up
+// to 30,000 postings "books on cd" within half of the eLife paragraphs takes twice as long.
 const (
 	mostRead    = 2000
 	shortBeside = 8

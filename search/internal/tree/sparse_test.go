@@ -123,9 +123,9 @@ func TestSparseBounds(t *testing.T) {
 	}
 }
 
-// A word of a weight of a billion is in two documents, and other words of tiny weights decide on the
-// rest of the answers. In the sum of all bounds the tiny ones lose most of their digits. So what is
-// left of the sum, once the bound of the billion is subtracted, may be below their scores.
+// A word of a weight of a billion is in two documents, and other words of tiny weights decide on
+// the rest of the answers. In the sum of all bounds the tiny ones lose most of their digits. So
+// what is left of the sum, once the bound of the billion is subtracted, may be below their scores.
 func TestSparseBoundsFarAboveScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 29))
 	var lines []string
