@@ -27,9 +27,10 @@ const (
 	Joinless                  // star neighbourhoods, level by level (Yoo and Shekhar 2006)
 	ICPITree                  // a tree of neighbours, level by level (Wang, Bao and Lu 2009)
 	Miner                     // joins of instances, level by level (Shekhar and Huang 2001)
+	SGCTRows                  // SGCT on a GPU that writes out and sorts instances, as published
 )
 
-var algorithmNames = choice.New[Algorithm]("algorithm", "auto", "sgct", "joinless", "icpi", "miner")
+var algorithmNames = choice.New[Algorithm]("algorithm", "auto", "sgct", "joinless", "icpi", "miner", "sgct-rows")
 
 // Algorithms lists the names that ParseAlgorithm accepts.
 func Algorithms() []string { return algorithmNames.List() }
@@ -191,6 +192,9 @@ func newJob(pts *Points, opt Options) (*job, error) {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
+	if opt.Algorithm == SGCTRows && opt.Engine != engine.GPU {
+		return nil, errors.New("sgct-rows has only a GPU engine: use coloc.Options.Engine=gpu, or coloc.Options.Algorithm=sgct")
+	}
 	j.engine = opt.Engine
 	switch opt.Engine {
 	case engine.Auto:
@@ -199,7 +203,7 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			j.engine = engine.GPU
 		}
 	case engine.GPU:
-		if j.Algorithm != Auto && j.Algorithm != SGCT {
+		if j.Algorithm != Auto && j.Algorithm != SGCT && j.Algorithm != SGCTRows {
 			return nil, fmt.Errorf("%s has no GPU engine: use coloc.Options.Algorithm=auto or sgct, or "+
 				"coloc.Options.Engine=multicore", j.Algorithm)
 		}
@@ -265,7 +269,7 @@ func participationIndex(p found, total []int64) float64 {
 func (s *Survey) mine(ctx context.Context, res *Result) (patterns []found, err error) {
 	j, pts := s.job, s.pts
 	switch j.Algorithm {
-	case SGCT:
+	case SGCT, SGCTRows:
 		mine := mineSGCT
 		if j.engine == engine.GPU {
 			mine = mineSGCTOnGPU

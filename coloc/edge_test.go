@@ -87,7 +87,7 @@ func TestBadOptionsAndPointsAreNamed(t *testing.T) {
 		"distance NaN":             {nil, Options{Distance: math.NaN(), MinPrevalence: 1}},
 		"distance 1e-200":          {nil, Options{Distance: 1e-200, MinPrevalence: 1}},
 		"nearest neighbours -1":    {nil, Options{KNN: -1, MinPrevalence: 1}},
-		"unknown algorithm":        {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: Miner + 1}},
+		"unknown algorithm":        {nil, Options{Distance: 1, MinPrevalence: 1, Algorithm: SGCTRows + 1}},
 		"no GPU engine": {nil,
 			Options{Distance: 1, MinPrevalence: 1, Engine: engine.GPU, Algorithm: Joinless}},
 		"point 1: position (NaN": {func(p *Points) { p.X[1] = math.NaN() }, Options{Distance: 1, MinPrevalence: 1}},

@@ -78,7 +78,7 @@ func (s *Survey) Join(ctx context.Context) (stats JoinStats, err error) {
 			stats.Pairs, err = s.joinOnGPU(r, func() { stats.Prepare = time.Since(start) })
 			return err
 		})
-	case j.Algorithm == SGCT:
+	case j.Algorithm == SGCT || j.Algorithm == SGCTRows:
 		var pairs atomic.Int64
 		err = j.sweepPairs(ctx, s.pts, func(int, int32, int32) error {
 			pairs.Add(1)
@@ -103,7 +103,7 @@ func (s *Survey) joinOnGPU(r *gpuRun, prepared func()) (pairs int64, err error) 
 		r.Sync()
 		prepared()
 	}
-	if r.job.Algorithm == SGCT {
+	if a := r.job.Algorithm; a == SGCT || a == SGCTRows {
 		g := &gpuSGCT{r: r, pts: s.pts, uploaded: uploaded}
 		n, err := g.findPairs()
 		if err == nil {

@@ -272,21 +272,35 @@ func TestSGCTOnTheGPU(t *testing.T) {
 		pts, opt := randomCase(r)
 		opt.Within = 0 // not supported on a GPU
 		want := showOracle(pts, opt)
-		opt.Engine, opt.GPU, opt.Algorithm = engine.GPU, d, SGCT
+		opt.Engine, opt.GPU = engine.GPU, d
 		opt.evaluation = &evaluation{entries: []int64{0, 60, 300}[c%3]}
-		res, err := Mine(t.Context(), pts, opt)
-		if err != nil {
-			if opt.evaluation.entries > 0 && strings.Contains(err.Error(), "engine.Device.Memory") {
-				continue
+		for _, opt.Algorithm = range []Algorithm{SGCT, SGCTRows} {
+			res, err := Mine(t.Context(), pts, opt)
+			if err != nil {
+				if opt.evaluation.entries > 0 && strings.Contains(err.Error(), "engine.Device.Memory") {
+					continue
+				}
+				t.Fatalf("case %d, %v: %v\n%s", c, opt.Algorithm, err, describe(pts, opt))
 			}
-			t.Fatalf("case %d: %v\n%s", c, err, describe(pts, opt))
-		}
-		if got := show(pts, res.Patterns); got != want {
-			t.Fatalf("case %d:\n%s\ngot\n%s\nwant\n%s", c, describe(pts, opt), got, want)
+			if got := show(pts, res.Patterns); got != want {
+				t.Fatalf("case %d, %v:\n%s\ngot\n%s\nwant\n%s", c, opt.Algorithm, describe(pts, opt), got, want)
+			}
 		}
 	}
 	rng := rand.New(rand.NewPCG(5, 8))
-	sameAsCPU(t, crowdedPoints(rng, 300, 6, 10), Options{Distance: 1.2, MinPrevalence: 0.2, GPU: d, Algorithm: SGCT})
+	crowd := crowdedPoints(rng, 300, 6, 10)
+	sameAsCPU(t, crowd, Options{Distance: 1.2, MinPrevalence: 0.2, GPU: d, Algorithm: SGCT})
+	want, err := Mine(t.Context(), crowd, Options{Distance: 1.2, MinPrevalence: 0.2, Engine: engine.Sequential})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Mine(t.Context(), crowd, Options{Distance: 1.2, MinPrevalence: 0.2, Engine: engine.GPU, GPU: d, Algorithm: SGCTRows})
+	if err != nil || show(crowd, got.Patterns) != show(crowd, want.Patterns) {
+		t.Errorf("crowded points with instances written out: %v, %v", got, err)
+	}
+	if _, err := Mine(t.Context(), crowd, Options{Distance: 1.2, MinPrevalence: 0.2, Algorithm: SGCTRows}); err == nil {
+		t.Error("sgct-rows on cores: want an error")
+	}
 }
 
 func TestJoinTimeCountsThePairs(t *testing.T) {

@@ -32,6 +32,7 @@ type gpuSGCT struct {
 	prevalent map[[2]int32][2]int64 // participating points of all pairs of features
 	maxNodes  int                   // of all trees that are in memory together
 	uploaded  func()                // called when the points are on the device; or nil
+	rows      bool                  // write out the instances, as published
 }
 
 // gpuMap maps a key to a range of pairs.
@@ -47,7 +48,7 @@ func (m *gpuMap) args() []gpu.Arg {
 
 func mineSGCTOnGPU(ctx context.Context, pts *Points, j *job) (patterns []found, err error) {
 	err = onGPU(ctx, j, func(r *gpuRun) error {
-		g := &gpuSGCT{r: r, pts: pts}
+		g := &gpuSGCT{r: r, pts: pts, rows: j.Algorithm == SGCTRows}
 		adj, err := g.prepare()
 		if err != nil {
 			return err
@@ -311,10 +312,13 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	// Half of the remaining memory is for the bitmaps of the candidates that are evaluated
 	// together, the rest for their trees.
 	left := r.budget - r.arenas[pointMemory].Bytes() - r.arenas[profileMemory].Bytes()
-	perCandidate := int64(length)*(4*int64(g.words)+8) + 24
+	perCandidate, perNode := int64(length)*(4*int64(g.words)+8)+24, int64(nodeBytes+growBytes)
+	if g.rows {
+		perCandidate, perNode = int64(length)*8+24, perNode+rowBytes
+	}
 	part := int(max(1, min(int64(len(candidates)), min(left/2, sgctBitmaps)/perCandidate)))
 	g.maxNodes = int(max(1<<10,
-		min((left-int64(part)*perCandidate-gpuBytesBesides)/(nodeBytes+growBytes),
+		min((left-int64(part)*perCandidate-gpuBytesBesides)/perNode,
 			32*int64(g.pairs.Len())+1<<14)))
 	if r.job.evaluation.entries > 0 {
 		g.maxNodes = int(r.job.evaluation.entries)
@@ -322,7 +326,7 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 	g.maxNodes = min(g.maxNodes, math.MaxInt32)
 	done := 0
 	for list := range slices.Chunk(candidates, part) {
-		counts, err := g.count(list, length, perCandidate)
+		counts, err := g.count(list, length, perCandidate, perNode)
 		if err != nil {
 			return nil, err
 		}
@@ -343,19 +347,23 @@ func (g *gpuSGCT) evaluate(_ context.Context, candidates [][]int32) ([][]int64, 
 const sgctBitmaps = 1 << 30
 
 // count makes the trees of candidates and counts the instances on paths of full length.
-func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate int64) ([]uint32, error) {
+func (g *gpuSGCT) count(candidates [][]int32, length int, perCandidate, perNode int64) ([]uint32, error) {
 	r := g.r
 	r.use(patternMemory, int64(len(candidates))*perCandidate+
-		int64(g.maxNodes)*(nodeBytes+growBytes)+gpuBytesBesides, "sgct: instance trees")
+		int64(g.maxNodes)*perNode+gpuBytesBesides, "sgct: instance trees")
 	r.Do(func() error { return r.Arena.Release(0) })
 	t := &gpuTree{
 		g: g, length: length, list: candidates,
 		instance: gpu.Make[uint32](r, g.maxNodes), parent: gpu.Make[uint32](r, g.maxNodes),
 		candidate: gpu.Make[uint32](r, g.maxNodes), mask: gpu.Make[uint8](r, g.maxNodes),
-		marks:      gpu.Zeros[uint32](r, len(candidates)*length*int(g.words)),
-		counts:     gpu.Zeros[uint32](r, len(candidates)*length),
 		candidates: gpu.Put(r, unsigned(slices.Concat(candidates...))),
 	}
+	if g.rows {
+		t.distinct = make([]uint32, len(candidates)*length)
+		return t.distinct, t.part(0, len(candidates), 0, math.MaxInt32)
+	}
+	t.marks = gpu.Zeros[uint32](r, len(candidates)*length*int(g.words))
+	t.counts = gpu.Zeros[uint32](r, len(candidates)*length)
 	if err := t.part(0, len(candidates), 0, math.MaxInt32); err != nil {
 		return nil, err
 	}

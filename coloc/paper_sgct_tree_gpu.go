@@ -24,6 +24,8 @@ type gpuTree struct {
 
 	marks  gpu.Buffer[uint32] // bitmaps of participating instances, by candidate and feature
 	counts gpu.Buffer[uint32] // their numbers
+
+	distinct []uint32 // instead, if instances are written out: see countRows
 }
 
 // part makes the trees of candidates [lo, hi) from limit of their pairs, after skip. If there is
@@ -44,7 +46,7 @@ func (t *gpuTree) part(lo, hi, skip, limit int) error {
 			return err
 		}
 		return t.part(mid, hi, skip, limit)
-	case most > 1:
+	case most > 1 && !t.g.rows: // the distinct points of parts cannot be added
 		half := (most + 1) / 2
 		if err := t.part(lo, hi, skip, half); err != nil {
 			return err
@@ -124,6 +126,9 @@ func (t *gpuTree) grow(lo, hi, skip, limit int) (fits bool, most int, err error)
 	}
 	if r.Err() != nil {
 		return false, 0, r.Err()
+	}
+	if g.rows {
+		return true, most, t.countRows(lo, start, nodes)
 	}
 	row := lo * t.length
 	marks := t.marks.Slice(row*int(g.words), t.marks.Len())

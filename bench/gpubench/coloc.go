@@ -21,6 +21,7 @@ var placesJob = Job{
 		{Name: "places: ours", Run: tryPlaces(coloc.Auto, 300_000, 0)},
 		{Name: "places: ours in 64 MB", Run: tryPlaces(coloc.Auto, 100_003, 64<<20)},
 		{Name: "places: sgct", Run: tryPlaces(coloc.SGCT, 20_000, 0)},
+		{Name: "places: sgct-rows", Run: tryPlaces(coloc.SGCTRows, 20_000, 0)},
 	},
 	Measure: measurePlaces,
 }
@@ -33,7 +34,7 @@ func tryPlaces(algorithm coloc.Algorithm, most int, memory int64) func(t *check.
 		most := most
 		if t.Dev.Info().Emulated { // which is slow, most of all for SGCT's trees of candidates
 			most = 400
-			if algorithm == coloc.SGCT {
+			if algorithm != coloc.Auto {
 				most = 100
 			}
 		}

@@ -350,7 +350,7 @@ func weighPaper() paper {
 }
 
 // bitmapsHere says what our SGCT on the GPU does otherwise.
-const bitmapsHere = "SGCT on the GPU grows the thesis' trees of instances, but counts the distinct ones as bits of a bitmap for each candidate and feature; the thesis sorts them and uses reduce_by_key, which it names as what to improve first"
+const bitmapsHere = "SGCT on the GPU grows the thesis' trees of instances, but counts the distinct ones as bits of a bitmap for each candidate and feature; the thesis sorts them and uses reduce_by_key, which it names as what to improve first; sgct as published does so"
 
 func placesPaper() paper {
 	p := paper{

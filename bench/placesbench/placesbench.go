@@ -88,6 +88,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		Name: "places", Title: "Co-location: the thesis' figures again",
 		Intro: fmt.Sprintf("Times are in milliseconds, means of %s (fewer once they took a fifth of the limit together), from points to patterns in memory. "+
 			"Memory is the largest heap during a job, without the points, in megabytes. "+
+			"SGCT as published writes out all instances on the GPU and finds the distinct ones by sorting and reducing by key; the other one counts on the tree of instances, with bitmaps. "+
 			"%d threads; %s. A gap is a job that took longer than %v or failed: the number of SGCT's candidates grows exponentially.", report.Count(o.Rounds, "round"), o.Threads, b.deviceName(), o.Limit),
 	}
 	if o.Quick {
@@ -157,9 +158,13 @@ func (b *bench) options(w way, distance, prevalence float64) coloc.Options {
 	return o
 }
 
-// all returns the ways, including the older algorithms.
+// all returns the ways, including the older algorithms and, on a GPU, SGCT that counts distinct
+// instances as published: written out and sorted, where ours has bitmaps.
 func (b *bench) all() []way {
 	ways := slices.Clone(b.ways)
+	if b.GPU != nil {
+		ways = append(ways, way{"sgct as published, " + engine.GPU.String(), coloc.SGCTRows, engine.GPU})
+	}
 	for _, a := range []struct {
 		name      string
 		algorithm coloc.Algorithm

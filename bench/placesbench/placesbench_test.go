@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,13 +94,23 @@ func TestEverySettingMinesSomething(t *testing.T) {
 
 // The older algorithms find the same patterns as ours.
 func TestAllWaysMineTheSame(t *testing.T) {
-	b := &bench{Options: Options{Threads: 2}, ctx: t.Context()}
+	dev, _ := gputest.Named(t)
+	d, err := coloc.OpenGPU(dev.Which(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	b := &bench{Options: Options{GPU: d, Threads: 2}, ctx: t.Context()}
 	for _, algorithm := range []coloc.Algorithm{coloc.Auto, coloc.SGCT} {
 		b.ways = append(b.ways, way{algorithm.String(), algorithm, engine.Multicore})
 	}
 	pts := planted(3000, 1000, true)
 	want := ""
-	for _, w := range b.all() {
+	all := b.all()
+	if !slices.ContainsFunc(all, func(w way) bool { return w.algorithm == coloc.SGCTRows }) {
+		t.Error("there is no SGCT as published")
+	}
+	for _, w := range all {
 		res, err := coloc.Mine(t.Context(), pts, b.options(w, 4, 0.1))
 		if err != nil {
 			t.Fatal(w.name, err)
