@@ -17,6 +17,25 @@ func plain(s *search.Searcher) bool {
 //
 // Precondition: plain(s).
 func newPaperMatch(s *search.Searcher, r search.Request, k int) (*paperMatch, error) {
+	return newMatch(s, r, k, false)
+}
+
+// newPackedMatch is newPaperMatch that leaves the lists compressed.
+func newPackedMatch(s *search.Searcher, r search.Request, k int) (*paperMatch, error) {
+	return newMatch(s, r, k, true)
+}
+
+// err returns the error of a list that could not be read.
+func (m *paperMatch) err() error {
+	for _, l := range m.lists {
+		if l.packed != nil && l.packed.c.Err() != nil {
+			return l.packed.c.Err()
+		}
+	}
+	return nil
+}
+
+func newMatch(s *search.Searcher, r search.Request, k int, packed bool) (*paperMatch, error) {
 	in := s.Index().Segments()[0].Reader
 	scorer, err := bm25.Params{}.Scorer(uint64(in.Docs()), uint64(in.Tokens()))
 	if err != nil {
@@ -35,14 +54,22 @@ func newPaperMatch(s *search.Searcher, r search.Request, k int) (*paperMatch, er
 		if t.DF == 0 {
 			continue
 		}
-		l := &paperList{docs: make([]uint32, 0, t.DF), tfs: make([]uint32, 0, t.DF),
-			term: scorer.Term(uint64(t.DF), max(w.Weight, 1))}
+		l := &paperList{n: int(t.DF), term: scorer.Term(uint64(t.DF), max(w.Weight, 1))}
+		if packed {
+			if l.packed, err = newPackedList(in, t); err != nil {
+				return nil, err
+			}
+		} else {
+			l.docs, l.tfs = make([]uint32, 0, t.DF), make([]uint32, 0, t.DF)
+		}
 		var c index.Cursor
 		if err := in.Open(t, &c); err != nil {
 			return nil, err
 		}
 		for doc := c.Doc(); doc != index.End; doc = c.Next() {
-			l.docs, l.tfs = append(l.docs, doc), append(l.tfs, c.TF())
+			if !packed {
+				l.docs, l.tfs = append(l.docs, doc), append(l.tfs, c.TF())
+			}
 			l.max = max(l.max, l.term.Score(c.TF(), m.lengths[doc]))
 		}
 		if err := c.Err(); err != nil {

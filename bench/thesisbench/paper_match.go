@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// The thesis' algorithms as its pseudocode has them, on uncompressed lists in memory. The engines
-// of package search differ in these points:
+// The thesis' algorithms as its pseudocode has them, on uncompressed lists in memory or on those of
+// the index. The engines of package search differ in these points:
 //
 //   - AND of one core: Algorithms 1 and 2 begin with a threshold of the sum of all bounds; ours
 //     intersects the lists, whatever the algorithm.
@@ -27,17 +27,33 @@ import (
 // paperList is a postings list with a pointer to its next document.
 type paperList struct {
 	docs, tfs []uint32
+	packed    *packedList // instead of docs and tfs, or nil
+	n         int         // postings
 	term      bm25.Term
 	max       float32 // highest score
 	from, at  int     // where a partition begins; the next document
 	last      uint32  // last document of the partition: d_max
 }
 
+func (l *paperList) doc(i int) uint32 {
+	if l.packed != nil {
+		return l.packed.doc(i)
+	}
+	return l.docs[i]
+}
+
+func (l *paperList) tf(i int) uint32 {
+	if l.packed != nil {
+		return l.packed.tf(i)
+	}
+	return l.tfs[i]
+}
+
 func (l *paperList) next() uint32 {
-	if l.at >= len(l.docs) {
+	if l.at >= l.n {
 		return index.End
 	}
-	return l.docs[l.at]
+	return l.doc(l.at)
 }
 
 // seek moves on to the first document that is not before doc: NextDoc of the thesis.
@@ -45,6 +61,9 @@ func (l *paperList) seek(doc uint32) { l.at = l.search(l.at, doc) }
 
 // search returns the position of the first document from a position on that is not before doc.
 func (l *paperList) search(from int, doc uint32) int {
+	if l.packed != nil {
+		return l.packed.search(from, doc)
+	}
 	step, to := 1, from
 	for to < len(l.docs) && l.docs[to] < doc {
 		from, to, step = to+1, min(to+step, len(l.docs)), 2*step
@@ -147,7 +166,7 @@ func (m *paperMatch) score(doc uint32) {
 	score, words := float32(0), 0
 	for _, l := range m.lists {
 		if l.next() == doc {
-			score += l.term.Score(l.tfs[l.at], m.lengths[doc])
+			score += l.term.Score(l.tf(l.at), m.lengths[doc])
 			words++
 		}
 	}
@@ -217,7 +236,7 @@ func (m *paperMatch) sequential(a search.Algorithm) []search.Hit {
 func (m *paperMatch) parallel(a search.Algorithm, cut search.Partition, size, row int) []search.Hit {
 	longest := 0
 	for _, l := range m.lists {
-		longest = max(longest, len(l.docs))
+		longest = max(longest, l.n)
 		l.from = 0
 	}
 	parts := (longest + size - 1) / size
@@ -245,10 +264,13 @@ func (m *paperMatch) parallel(a search.Algorithm, cut search.Partition, size, ro
 // enter sets the lists' ranges in a partition. A list without postings there takes no part.
 func (m *paperMatch) enter(cut search.Partition, size, part, parts int) {
 	m.order = m.order[:0]
-	if cut == search.Heterogeneous { // all lists end at the same document
+	if cut == search.Documents || cut == search.Heterogeneous { // all lists end at the same document
 		end := uint32(0)
 		for _, l := range m.lists {
-			end = max(end, l.docs[min((part+1)*size, len(l.docs))-1])
+			end = max(end, l.doc(min((part+1)*size, l.n)-1))
+		}
+		if cut == search.Documents {
+			end = uint32(uint64(len(m.lengths))*uint64(part+1)/uint64(parts)) - 1
 		}
 		for _, l := range m.lists {
 			l.at, l.last = l.from, end
@@ -259,19 +281,19 @@ func (m *paperMatch) enter(cut search.Partition, size, part, parts int) {
 	}
 	start := uint32(0)
 	for _, l := range m.lists {
-		if part*size < len(l.docs) {
-			start = max(start, l.docs[part*size])
+		if part*size < l.n {
+			start = max(start, l.doc(part*size))
 		}
 	}
 	for _, l := range m.lists {
-		if l.at = part * size; l.at >= len(l.docs) {
+		if l.at = part * size; l.at >= l.n {
 			continue
 		}
 		if cut == search.Adjusted {
 			l.seek(start - min(start, Slack))
 		}
-		if l.at < len(l.docs) {
-			l.last = l.docs[min(l.at+size, len(l.docs))-1]
+		if l.at < l.n {
+			l.last = l.doc(min(l.at+size, l.n) - 1)
 			m.order = append(m.order, l)
 		}
 	}

@@ -71,3 +71,50 @@ func TestAsWritten(t *testing.T) {
 			own, alone)
 	}
 }
+
+// Compressed lists give what plain ones do, with all partitions, sizes and algorithms; partitions
+// by document are exact.
+func TestCompressedListsGiveTheSame(t *testing.T) {
+	shape := Shape{Documents: 60_000, Classes: []Class{{Name: "long", Length: 9000, Lists: 2}, {Name: "rare", Length: 70, Lists: 1},
+		{Name: "once", Length: 1, Lists: 1}}, Seed: 4}
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := shape.Build(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, words := range [][]search.Word{{{Text: "long000"}, {Text: "long001"}}, {{Text: "long000"}, {Text: "rare000"}, {Text: "once000"}}} {
+		r := search.Request{Words: words, K: 16}
+		want, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := newPaperMatch(s, r, r.K)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed, err := newPackedMatch(s, r, r.K)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range algorithms {
+			if !slices.Equal(plain.sequential(a), packed.sequential(a)) {
+				t.Errorf("%v: whole lists differ", a)
+			}
+			for cut := search.Documents; cut <= search.Adjusted; cut++ {
+				for _, size := range []int{1, 64, 200} {
+					one, two := plain.parallel(a, cut, size, 10), packed.parallel(a, cut, size, 10)
+					if !slices.Equal(one, two) || packed.err() != nil {
+						t.Errorf("%v, %v, size %d: %v and %v differ, %v", a, cut, size, one, two, packed.err())
+					}
+					if a == search.WAND && cut <= search.Heterogeneous && !slices.Equal(one, want.Hits) {
+						t.Errorf("%v, size %d: the result is not the exact one", cut, size)
+					}
+				}
+			}
+		}
+	}
+}

@@ -129,11 +129,18 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	if err := b.keep(parts[4], b.batches); err != nil {
 		return nil, err
 	}
-	return b.report, b.keep(parts[5], func() error { return errors.Join(b.blocks(), b.transfers()) })
+	if err := b.keep(parts[5], func() error { return errors.Join(b.blocks(), b.transfers()) }); err != nil {
+		return nil, err
+	}
+	if err := b.keep(parts[6], b.schedules); err != nil {
+		return nil, err
+	}
+	return b.report, b.keep(parts[7], b.compressed)
 }
 
 // parts are the names under which the parts of a run are kept, in their order.
-var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.batches", "thesis.blocks"}
+var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.batches", "thesis.blocks",
+	"thesis.schedules", "thesis.compressed"}
 
 // Kept returns what was kept of a run that was stopped, or nil if there is nothing.
 func Kept(s *report.Store) (*report.Report, error) {

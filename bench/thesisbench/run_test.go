@@ -2,6 +2,7 @@ package thesisbench
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,7 +54,8 @@ func TestRunOnCores(t *testing.T) {
 		t.Error("no message names the topic that was left out")
 	}
 	// Eight topics are two batches of four; the thesis had four of 500.
-	if text := r.Sections[len(r.Sections)-1].Text; !strings.Contains(text, "8 in 2 batches") {
+	batches := slices.IndexFunc(r.Sections, func(s report.Section) bool { return strings.HasPrefix(s.Title, "7 ") })
+	if text := r.Sections[batches].Text; !strings.Contains(text, "8 in 2 batches") {
 		t.Errorf("chapter 7 says %q, want two batches", text)
 	}
 	for _, o := range []Options{{Share: 2}, {K: 2000}, {Index: dir}, {Topics: topics},
@@ -98,6 +100,14 @@ func complete(t *testing.T, r *report.Report) {
 		if !plots["figure-"+c.speedup] || !plots["figure-"+c.times+"-local"] {
 			t.Errorf("there is no figure %s or %s", c.times, c.speedup)
 		}
+	}
+	// Three schedules and three orders: on cores and on a GPU, or on cores for two sizes of
+	// batches.
+	if got := len(table(r, "schedules").Rows); got != 18 {
+		t.Errorf("there are %d rows of schedules, want 18", got)
+	}
+	if got := len(table(r, "compressed").Rows); got != 16 {
+		t.Errorf("there are %d rows of compressed lists, want four partitions of four classes", got)
 	}
 	if got := len(table(r, "table-5.4").Rows); got != 24 {
 		t.Errorf("table 5.4 has %d rows, want 24", got)
