@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/searchtest"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
 )
@@ -371,10 +373,51 @@ func TestGatherEdges(t *testing.T) {
 		"keywords have no ranges":             {Facets: []ask.Facet{{Field: "tags", Step: "1"}}},
 		"-1 values: want 1 to 1048576":        {Facets: []ask.Facet{{Field: "tags", N: -1}}},
 		"keywords, numbers or dates: tags, s": {Sort: &ask.Sort{Field: "body"}},
+		"want the further fields in one list": {Sort: &ask.Sort{Field: "size",
+			Then: []ask.Sort{{Field: "tags", Then: []ask.Sort{{Field: "seen"}}}}}},
+		"match this query without any": {Model: model.BM25F{},
+			Query: query.Field{Name: "size", Part: query.Range{From: "1"}}},
 	} {
-		r.Text = "w1"
+		if r.Query == nil {
+			r.Text = "w1"
+		}
 		if _, err := Search(t.Context(), Of(e), &r); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+// An index whose documents have no fields has neither facets nor an order by a field.
+func TestGatherWithoutFields(t *testing.T) {
+	e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", "a b", "a c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []ask.Request{{Facets: []ask.Facet{{Field: "size"}}}, {Sort: &ask.Sort{Field: "size"}}} {
+		r.Text = "a"
+		_, err := Search(t.Context(), Of(e), &r)
+		if err == nil || !strings.Contains(err.Error(), "the documents of the index have no fields") {
+			t.Errorf("%+v: error %v, want that there are no fields", r, err)
+		}
+	}
+}
+
+// A search for facets or an order that is given up returns the context's error. Contexts are asked
+// once for each facet and segment.
+func TestGatheringGivenUp(t *testing.T) {
+	e := buildRecords(t, randomRecords(rand.New(rand.NewPCG(1, 1)), 100))
+	r := ask.Request{Text: "w1", Facets: testFacets}
+	whole := &impatient{t.Context(), 1 << 30}
+	if _, err := Search(whole, Of(e), &r); err != nil {
+		t.Fatal(err)
+	}
+	looks := 1<<30 - whole.left
+	if looks < len(testFacets) {
+		t.Errorf("the context of %d facets was asked %d times", len(testFacets), looks)
+	}
+	for left := range looks {
+		if _, err := Search(&impatient{t.Context(), left}, Of(e), &r); !errors.Is(err, context.Canceled) {
+			t.Errorf("given up at the look %d of %d: error %v, want that of the context", left, looks, err)
 		}
 	}
 }

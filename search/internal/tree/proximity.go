@@ -3,7 +3,6 @@ package tree
 import (
 	"slices"
 
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/query"
 )
@@ -24,9 +23,6 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 	list, err := x.wordsOf(r.Text)
 	if err != nil || len(list) == 0 {
 		return nil, err
-	}
-	if len(list) > 1 && !x.src.Index.HasPositions() {
-		return nil, ask.Refuse("%w", index.ErrNoPositions)
 	}
 	n := &node{kind: boolean}
 	add := func(part *node, err error) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
@@ -28,13 +29,21 @@ func TestQueriesOfCodeAreChecked(t *testing.T) {
 		{query.Fuzzy{Text: "a", Edits: 0}, "an edit distance of 0: want 1 or 2"},
 		{query.Fuzzy{Text: "a", Edits: 3}, "an edit distance of 3: want 1 or 2"},
 		{query.Field{Name: "title", Part: query.Term{Text: "a"}}, "the documents of the index have no fields"},
+		{query.Boost{Part: query.Term{Text: "a"}, By: 2e9}, "want a positive number up to 1e9"},
+		{query.Boost{Part: query.Phrase{Text: "a b"}, By: 2e9}, "want a positive number up to 1e9"},
 	} {
 		_, err := Search(t.Context(), Of(e), &ask.Request{Query: c.q})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.q, err, c.want)
 		}
+		if _, weighs := c.q.(query.Boost); weighs {
+			continue // only a search weighs words
+		}
 		if _, err := Words(t.Context(), Of(e), &ask.Request{Query: c.q}); err == nil {
 			t.Errorf("the words of %v: no error", c.q)
+		}
+		if _, err := Count(t.Context(), Of(e), &ask.Request{Query: c.q}); err == nil {
+			t.Errorf("the number of documents of %v: no error", c.q)
 		}
 	}
 	for _, edits := range []int{1, 2} {
@@ -50,9 +59,58 @@ func TestQueriesOfCodeAreChecked(t *testing.T) {
 	if list, err := Words(t.Context(), Of(e), &ask.Request{Query: query.Phrase{Text: " "}}); err != nil || len(list) > 0 {
 		t.Errorf("the words of an empty phrase: %v, %v; want none", list, err)
 	}
+	if n, err := Count(t.Context(), Of(e), empty); err != nil || n != 0 {
+		t.Errorf("documents with an empty phrase: %d, %v; want none", n, err)
+	}
+	parts, err := Explain(t.Context(), Of(e), empty, []uint32{1})
+	if err != nil || len(parts) != 1 || parts[0].Matches {
+		t.Errorf("a document explained by an empty phrase: %v, %v; want that it does not match", parts, err)
+	}
 	with := query.And{Parts: []query.Node{query.Term{Text: "b"}, query.Phrase{Text: " "}}}
 	if found, err := Search(t.Context(), Of(e), &ask.Request{Query: with}); err != nil || len(found.Hits) != 1 {
 		t.Errorf("b and an empty phrase: %v, %v; want one document", found, err)
+	}
+}
+
+// Proximity needs positions as soon as there are two words. Without any words there are no answers.
+func TestProximityIsChecked(t *testing.T) {
+	e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", "a b", "a c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{"a": 2, " ": 0} {
+		found, err := Search(t.Context(), Of(e), &ask.Request{Text: text, Proximity: &ask.Proximity{}})
+		if err != nil || len(found.Hits) != want {
+			t.Errorf("%q: %v, %v; want %d documents", text, found, err, want)
+		}
+	}
+	_, err = Search(t.Context(), Of(e), &ask.Request{Text: "a b", Proximity: &ask.Proximity{}})
+	if !errors.Is(err, index.ErrNoPositions) {
+		t.Errorf("two words: error %v, want that the index has no positions", err)
+	}
+}
+
+// Counts of facets that several servers send are added up only if they count the same.
+func TestFacetsOfSeveralAreChecked(t *testing.T) {
+	schema, err := fields.ParseList([]string{"body:text", "tags:keyword", "size:number"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []ask.Facet{{Field: "tags"}}
+	part := func(field string, distinct int) []ask.FacetCounts {
+		return []ask.FacetCounts{{Field: field, Distinct: distinct, Values: []ask.FacetValue{{Value: "red", Docs: 2}}}}
+	}
+	sum, err := MergeFacets(schema, want, part("tags", 1), part("tags", 1))
+	if err != nil || len(sum) != 1 || len(sum[0].Values) != 1 || sum[0].Values[0].Docs != 4 {
+		t.Fatalf("two times two red ones: %v, %v", sum, err)
+	}
+	for name, wrong := range map[string][]ask.FacetCounts{
+		"none": {}, "another field": part("size", 1), "some of the values": part("tags", 5),
+		"two": append(part("tags", 1), part("size", 1)...),
+	} {
+		if sum, err := MergeFacets(schema, want, part("tags", 1), wrong); err == nil {
+			t.Errorf("%s: %v, want an error", name, sum)
+		}
 	}
 }
 
