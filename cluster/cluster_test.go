@@ -263,6 +263,25 @@ func TestLossIsNoticed(t *testing.T) {
 	if _, err := MergePairs(ctx, inputs(pairs[1:]), nil, v, false, cooccur.Options{Window: 2}, nothing); err != nil {
 		t.Error(err)
 	}
+	// Parts of another job, another vocabulary than that of the maps, and an end of the work.
+	ofWords := streams[0][strings.LastIndex(streams[0], "e\t-1"):]
+	_, err = MergePairs(ctx, inputs(append([]string{ofWords}, pairs...)), nil, v, false, cooccur.Options{Window: 2}, nothing)
+	if err == nil || !strings.Contains(err.Error(), "merge the output of one job only") {
+		t.Errorf("the end of a map of words: error %v", err)
+	}
+	few, _, err := cooccur.CountWords(ctx, corpusOf(strings.NewReader("a b\n")), cooccur.VocabularyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = MergePairs(ctx, inputs(pairs), nil, few, false, cooccur.Options{Window: 2}, nothing)
+	if err == nil || !strings.Contains(err.Error(), "want the vocabulary that the maps had") {
+		t.Errorf("another vocabulary: error %v", err)
+	}
+	ended, end := context.WithCancel(ctx)
+	end()
+	if _, _, err := MergeWords(ended, inputs(streams), nil, cooccur.VocabularyOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a merge that is not wanted any more: error %v", err)
+	}
 	for _, opt := range []cooccur.Options{{Window: 30}, {Subsample: 0.1}} {
 		if _, err := MapPairs(ctx, corpusOf(strings.NewReader("a b\n")), Share{}, v, opt, nil, io.Discard); err == nil {
 			t.Errorf("%+v, whose parts cannot be added up: no error", opt)

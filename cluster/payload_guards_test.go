@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -54,5 +55,88 @@ func TestPayloadsAreCheckedAtTheirBorders(t *testing.T) {
 		if _, err := parseSpillRange([]byte(`{"name":"` + name + `",` + bad + `}`)); err == nil {
 			t.Errorf("a range with %s: no error", bad)
 		}
+	}
+}
+
+// The words of a bucket are in byte order, each once, with a count, and belong to the bucket.
+func TestCountsAreChecked(t *testing.T) {
+	a, b := []byte("a"), []byte(nil)
+	for i := 'b'; b == nil; i++ { // the next word of the same bucket
+		if w := []byte(string(i)); bucketOf(w) == bucketOf(a) {
+			b = w
+		}
+	}
+	key := bucketOf(a)
+	good := appendCounts(nil, []count{{a, 1}, {b, 7}})
+	if list, err := parseCounts(key, good); err != nil || len(list) != 2 || list[1].n != 7 {
+		t.Fatalf("two words: %v, %v", list, err)
+	}
+	for what, raw := range map[string][]byte{
+		"a word without letters": {0, 1}, "a word that is cut": {9, 'a'}, "no count": {1, 'a'},
+		"a count of 0":    {1, 'a', 0},
+		"twice a word":    appendCounts(nil, []count{{a, 1}, {a, 1}}),
+		"no order":        appendCounts(nil, []count{{b, 1}, {a, 1}}),
+		"half a number":   {0x80},
+		"half a count":    {1, 'a', 0x80},
+		"half of the end": good[:len(good)-1],
+	} {
+		if list, err := parseCounts(key, raw); !errors.Is(err, errPayload) {
+			t.Errorf("%s: %v, error %v", what, list, err)
+		}
+	}
+	if _, err := parseCounts(key+1, good); !errors.Is(err, errPayload) {
+		t.Errorf("words of another bucket: error %v", err)
+	}
+	if err := new(cells).parse(maxBlock+1, nil); !errors.Is(err, errPayload) {
+		t.Errorf("a block behind the last: error %v", err)
+	}
+}
+
+// A class of points has a feature and sets of features in rising order.
+func TestClassesAreChecked(t *testing.T) {
+	if c, err := parseClass([]byte{3, 2, 1, 4}); err != nil || len(c.Sets) != 1 || c.Sets[0][1] != 4 {
+		t.Fatalf("feature 3 with features 0 and 4: %v, %v", c, err)
+	}
+	far := binary.AppendUvarint([]byte{3, 1}, mostFeatures+1)
+	twice := binary.AppendUvarint(append([]byte{3, 2}, far[2:]...), 1)
+	for what, raw := range map[string][]byte{
+		"no feature": {}, "an empty set": {3, 0}, "a set that is cut": {3, 2, 1}, "half a number": {3, 1, 0x80},
+		"a feature twice": {3, 2, 1, 0}, "a feature too far": far, "features too far": twice,
+	} {
+		if c, err := parseClass(raw); !errors.Is(err, errPayload) {
+			t.Errorf("%s: %v, error %v", what, c, err)
+		}
+	}
+}
+
+// Keys of records are not negative; only the last record of a stream has -1, and says one thing.
+func TestRecordsAreChecked(t *testing.T) {
+	for _, kind := range "vcpfs" {
+		line := string(kind) + "\t-1\tAA"
+		if _, err := parseRecord([]byte(line)); err == nil {
+			t.Errorf("%q: no error", line)
+		}
+	}
+	for line, ok := range map[string]bool{
+		"e\t-1\t{}\n": true, "e\t-1\t{} {}\n": false, "e\t0\t{}\n": false, "e\t-1\t{\n": false,
+		"e\t-1\t{\"odd\":1}\n": false,
+	} {
+		r := newReader(strings.NewReader(line), "part")
+		if _, err := r.Next(); errors.Is(err, io.EOF) != ok {
+			t.Errorf("%q: error %v, and it is right: %v", line, err, ok)
+		}
+	}
+}
+
+// Files are cut into numbered parts; a folder has none.
+func TestPiecesAreChecked(t *testing.T) {
+	dir := t.TempDir()
+	for _, part := range [][2]int{{0, 0}, {-1, 2}, {2, 2}} {
+		if _, err := pieces(nil, part[0], part[1]); err == nil {
+			t.Errorf("part %d of %d: no error", part[0], part[1])
+		}
+	}
+	if _, err := pieces([]string{dir}, 0, 1); err == nil || !strings.Contains(err.Error(), "want a regular file") {
+		t.Errorf("a folder: error %v", err)
 	}
 }
