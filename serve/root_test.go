@@ -317,6 +317,24 @@ func TestWrongShards(t *testing.T) {
 			t.Errorf("shard request %s: status %d, want %d: %s", body, w.Code, want, w.Body)
 		}
 	}
+	// A shard answers for itself alone: neither questions for another one, nor about its documents.
+	g := part.(*Server).first().hold()
+	defer part.(*Server).letGo(g)
+	ask := func(more string) string { return `{"whole":"` + g.shard.Whole + `","ask":{"q":"cell"}` + more + `}` }
+	for _, try := range []struct {
+		path, body string
+		want       int
+	}{
+		{"?shard=0", ask(""), 200}, {"", ask(""), 200}, {"?shard=1", ask(""), 409},
+		{"", ask(fmt.Sprint(`,"docs":[`, g.shard.end()-1, `]`)), 200},
+		{"", ask(fmt.Sprint(`,"docs":[`, g.shard.end(), `]`)), 400},
+		{"", ask(`,"x":"` + strings.Repeat("x", maxBody) + `"`), 413},
+	} {
+		w := call(part, "/internal/shard/search"+try.path, try.body)
+		if w.Code != try.want || !json.Valid(w.Body.Bytes()) { // one answer, not two
+			t.Errorf("%s %.80s: status %d, want %d: %.200s", try.path, try.body, w.Code, try.want, w.Body)
+		}
+	}
 }
 
 // A server that is to stop is not ready for a while, in which it still answers, before it stops.

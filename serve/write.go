@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -462,9 +461,9 @@ func (x *exchange) addLater(in *bulk, how refresh) {
 	}, s.remove)
 }
 
-// tell updates the progress of a job that changes an index.
+// tell updates the progress of a job that changes an index. Later errors are appended to those of
+// change, which stay.
 func (b *job) tell(done int, change writeAnswer) {
-	change.Errors = slices.Clone(change.Errors)
 	b.change(func(a *jobAnswer) { a.State, a.Done, a.Change = "running", done, &change })
 }
 

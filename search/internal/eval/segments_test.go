@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/docset"
@@ -63,6 +64,31 @@ func TestSegmentsHaveLimitedDocuments(t *testing.T) {
 			t.Errorf("1 and %d documents: %v", rest, err)
 		}
 	}
+}
+
+// Searches with models that were not used before may run at once: what an index and all segments
+// know of a model is made once, and forgotten when there are too many.
+func TestModelsAtOnce(t *testing.T) {
+	e := buildLines(t, "whitespace", "a b", "b c").e
+	s, err := NewSegments([]*Engine{e, buildLines(t, "whitespace", "a c").e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := range 20 * mostModels {
+				m := model.BM25{K1: float64(1+(i+worker)%(2*mostModels)) / 8}
+				if _, err := e.Weigher(m); err != nil {
+					t.Error(err)
+				}
+				if all, err := s.modelFor(m); err != nil || all.m != model.Model(m) {
+					t.Errorf("%v: %v, %v", m, all, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // borders returns the borders of up to ten segments of random sizes, of n documents in all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -20,6 +21,9 @@ import (
 // writes the file; read the diff as a change of speed.
 func TestWorkIsWhatItWas(t *testing.T) {
 	const path = "testdata/work.txt"
+	if runtime.GOARCH != "amd64" {
+		t.Skip("other processors may round estimates of costs differently")
+	}
 	var out strings.Builder
 	p, s := leveled(t)
 	queries := [][]int{{2}, {7}, {8}, {1, 2}, {5, 6}, {3, 9}, {0, 8}, {2, 3, 7}, {1, 4, 8, 9}}
