@@ -115,11 +115,16 @@ func (q *Query) scoreWithin(l *list) float32 {
 }
 
 // worthReading reports whether to read a list of several blocks just for the k-th best of its
-// postings within the filter: if there should be k, and another list is much longer.
+// postings within the filter: if there should be k, and another list is much longer. If all rare
+// words will be read anyway (orFromTop), the floor is not worth it.
 func (q *Query) worthReading(l *list) bool {
-	return l.Term.DF <= mostRead && enoughTop(int(l.Term.DF), q.share(), q.Heap.K) &&
-		shortBeside*uint64(l.Term.DF) <= uint64(q.longest().Term.DF) &&
-		l.scoreAbout(q.rankWithin(guessMargin)) == 0
+	if l.Term.DF > mostRead || !enoughTop(int(l.Term.DF), q.share(), q.Heap.K) ||
+		shortBeside*uint64(l.Term.DF) > uint64(q.longest().Term.DF) ||
+		l.scoreAbout(q.rankWithin(guessMargin)) > 0 {
+		return false
+	}
+	rare, ok := q.rareBeside()
+	return !ok || rare > windowsCost
 }
 
 // scoreOfBlocks is scoreWithin for a list of several blocks, of which only has all answers.

@@ -31,16 +31,22 @@ func RareBeside(ix *index.Reader, t index.Term, rare int64, share float64, k int
 	return share*fewAtPlaces < 1 && lookPostings*looks <= df
 }
 
+// rareBeside reports whether to answer the query in this way, unless a high floor is known, and how
+// many postings the rare words have.
+func (q *Query) rareBeside() (rare int64, ok bool) {
+	if !q.limited || q.shared || q.across != nil || !q.whole() {
+		return 0, false
+	}
+	l := q.longest()
+	rare = q.Stats.Postings - int64(l.Term.DF)
+	return rare, l.hasLevels() && RareBeside(q.index, l.Term, rare, q.share(), q.Heap.K)
+}
+
 // worthOrTop reports whether to answer the query in this way. With a high floor less may be left to
 // read than all rare words.
 func (q *Query) worthOrTop() bool {
-	if !q.limited || q.shared || q.across != nil || !q.whole() {
-		return false
-	}
-	l := q.longest()
-	rare := q.Stats.Postings - int64(l.Term.DF)
-	return l.hasLevels() && RareBeside(q.index, l.Term, rare, q.share(), q.Heap.K) &&
-		(q.floor < 0 || q.plainCost(q.shortestFirst())+windowsCost >= float64(rare))
+	rare, ok := q.rareBeside()
+	return ok && (q.floor < 0 || q.plainCost(q.shortestFirst())+windowsCost >= float64(rare))
 }
 
 // longest returns the longest list.

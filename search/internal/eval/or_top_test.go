@@ -142,7 +142,7 @@ func TestShortListGivesAFloor(t *testing.T) {
 		}
 		const k = 10
 		want := admitted(alone, k, s.e.Live, within)
-		q, err := s.e.Prepare(t.Context(), &ask.Request{Words: wordsOf(p, []int{0, 9}), K: k,
+		q, err := s.e.Prepare(t.Context(), &ask.Request{Words: wordsOf(p, []int{8, 9}), K: k,
 			Within: &ask.Within{Sets: []*docset.Set{within}}})
 		if err != nil {
 			t.Fatal(err)

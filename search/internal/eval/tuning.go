@@ -265,6 +265,16 @@ const mostPlaces = 32
 // worthBuckets is the length of lists from which on postings are sifted by coarse lengths.
 var worthBuckets uint32 = 64 * index.BlockSize // tests lower it
 
+// Without a floor, documents outside the filter are dropped before postings are scored. With one
+// that is done up to dropShare of the documents, if the list has at least one in dropRatio: then
+// their bits lie close together. 22 words of the game within 5, 10 and 12.4% of the eLife paragraphs
+// take 0.70, 0.80 and 0.92 of the time. Shorter lists take up to 1.5 times as long so, and all do
+// within half of the documents.
+const (
+	dropShare = 1.0 / 8
+	dropRatio = 64
+)
+
 // mostFromTop is the ratio of a word's postings to its lookups in single documents at which these
 // stop. A lookup takes about as long as eight postings of a block.
 const mostFromTop = 8
