@@ -16,10 +16,8 @@ import (
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/internal/gpu/kernelsrc"
+	"github.com/collocate/collocate/internal/quoted"
 )
-
-// quoted is a part of a Markdown file that is made from the committed page: its name and its text.
-var quoted = regexp.MustCompile(`(?s)<!-- from the page: ([\w-]+) -->\n(.*?)<!-- end -->\n`)
 
 // docs/performance.md quotes the page in docs/papers. UPDATE=1 writes those parts again from
 // testdata/page.tmpl, so that a new page cannot leave old figures behind.
@@ -30,32 +28,33 @@ func TestPageIsQuoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, "docs", "performance.md")
-	old, err := os.ReadFile(path)
+	quoted.Refresh(t, filepath.Join(root, "docs", "performance.md"), "page", "go test -run Page ./bench/papersbench", templates)
+}
+
+// Elsewhere, a number in a sentence or table that names the page is on it, too.
+func TestPageHasLooseNumbers(t *testing.T) {
+	root := sources(t)
+	paths, err := filepath.Glob(filepath.Join(root, "docs", "papers", "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := 0
-	made := quoted.ReplaceAllStringFunc(string(old), func(part string) string {
-		name := quoted.FindStringSubmatch(part)[1]
-		var text bytes.Buffer
-		if err := templates.ExecuteTemplate(&text, name, nil); err != nil {
+	var page quoted.Figures
+	for _, path := range paths {
+		if ext := filepath.Ext(path); ext != ".csv" && ext != ".html" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		seen++
-		return fmt.Sprintf("<!-- from the page: %s -->\n%s\n<!-- end -->\n", name, strings.TrimSpace(text.String()))
-	})
-	if want := len(templates.Templates()) - 1; seen != want { // one template is the file itself
-		t.Errorf("%s has %d parts from the page, the templates are %d", path, seen, want)
+		page.Add(strings.NewReplacer(",", " ", "<", " ", ">", " ").Replace(string(data)))
 	}
-	switch {
-	case made == string(old):
-	case os.Getenv("UPDATE") == "":
-		t.Errorf("%s does not quote the page; run UPDATE=1 go test -run Page ./bench/papersbench", path)
-	default:
-		if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	missing, err := quoted.Loose(root, regexp.MustCompile(`papers/|[Ff]rom the page|committed page`), &page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range missing {
+		t.Errorf("%s: the page has no such number", m)
 	}
 }
 

@@ -1,9 +1,7 @@
 package check
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -12,14 +10,45 @@ import (
 	"text/template"
 
 	"github.com/collocate/collocate/internal/gpu/kernelsrc"
+	"github.com/collocate/collocate/internal/quoted"
 )
-
-// generated is a part of a Markdown file that is made from a receipt: its name and its text.
-var generated = regexp.MustCompile(`(?s)<!-- from the receipt: (\w+) -->\n(.*?)<!-- end -->\n`)
 
 // docs/performance.md quotes the receipt of the H200. UPDATE=1 writes those parts again from
 // testdata/performance.tmpl, so that a new receipt cannot leave old figures behind.
 func TestPerformanceQuotesTheReceipt(t *testing.T) {
+	root, r := committed(t)
+	pages, err := template.New("").Funcs(quotes(&r)).ParseFiles("testdata/performance.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted.Refresh(t, filepath.Join(root, "docs", "performance.md"), "receipt", "go test -run Performance ./internal/gpu/check", pages)
+}
+
+// Elsewhere, a number in a sentence or table that names the receipt is in it, too.
+func TestReceiptHasLooseNumbers(t *testing.T) {
+	root, r := committed(t)
+	var f quoted.Figures
+	f.Add(r.Device.Name + " " + r.Device.Driver)
+	for _, b := range r.Benches {
+		f.Add(b.Name)
+		for _, v := range []float64{b.Seconds, b.GBs, b.GItems, b.Fraction, b.Joules} {
+			if v != 0 {
+				f.AddValue(v)
+			}
+		}
+	}
+	missing, err := quoted.Loose(root, regexp.MustCompile(`\breceipt`), &f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range missing {
+		t.Errorf("%s: the receipt has no such number", m)
+	}
+}
+
+// committed returns the root of the sources and the receipt of the H200.
+func committed(t *testing.T) (string, Receipt) {
+	t.Helper()
 	root, err := kernelsrc.Root()
 	if err != nil {
 		t.Skipf("the sources are not here: %v", err)
@@ -28,36 +57,7 @@ func TestPerformanceQuotesTheReceipt(t *testing.T) {
 	if !ok {
 		t.Fatal("no receipt of the H200")
 	}
-	pages, err := template.New("").Funcs(quotes(&r)).ParseFiles("testdata/performance.tmpl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(root, "docs", "performance.md")
-	old, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	made := generated.ReplaceAllStringFunc(string(old), func(part string) string {
-		name := generated.FindStringSubmatch(part)[1]
-		var text bytes.Buffer
-		if err := pages.ExecuteTemplate(&text, name, nil); err != nil {
-			t.Fatal(err)
-		}
-		seen++
-		return fmt.Sprintf("<!-- from the receipt: %s -->\n%s\n<!-- end -->\n", name, strings.TrimSpace(text.String()))
-	})
-	if want := len(pages.Templates()) - 1; seen != want { // one template is the file itself
-		t.Errorf("%s has %d parts from the receipt, the templates are %d", path, seen, want)
-	}
-	if made == string(old) {
-		return
-	}
-	if os.Getenv("UPDATE") == "" {
-		t.Errorf("%s does not quote the receipt; run UPDATE=1 go test -run Performance ./internal/gpu/check", path)
-	} else if err := os.WriteFile(path, []byte(made), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	return root, r
 }
 
 // A quote is the rounded figure of one measurement. A name that fits none or several is an error.
