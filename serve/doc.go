@@ -80,6 +80,9 @@
 //
 // # Answers
 //
+// The table of an answer, such as its hits, is sent as rows if the header Accept prefers
+// application/x-ndjson or text/csv.
+//
 // An Answer has the same fields and values as the output of `collocate search --json`. Scores are
 // float32, written with enough digits to read the same bits again. For three documents, droplets
 // "lipid droplets store lipid", membranes "a membrane is made of lipid" and bacteria "bacteria

@@ -196,7 +196,21 @@ func (q quiet) Error() string { return "" }
 func (q quiet) Unwrap() error { return q.error }
 
 // reply sends a value as JSON.
-func (x *exchange) reply(status int, v any) { x.send(status, "application/json", v) }
+func (x *exchange) reply(status int, v any) {
+	if kind := rowsWanted(x.r.Header); kind != "" && status == http.StatusOK && x.replyRows(kind, v) {
+		return
+	}
+	x.send(status, "application/json", v)
+}
+
+// cacheable sets the headers of an answer that clients may keep.
+func (x *exchange) cacheable() {
+	if x.tag != nil {
+		h := x.w.Header()
+		h["Etag"], h["Cache-Control"] = x.tag, revalidate
+		h["Vary"] = append(h["Vary"], "Accept")
+	}
+}
 
 // send sends a value of a media type. An error while sending means that the client has gone.
 func (x *exchange) send(status int, kind string, v any) {
@@ -208,9 +222,8 @@ func (x *exchange) send(status int, kind string, v any) {
 		text, _ = appendLine((*room)[:0], problemOf(status, err))
 	}
 	defer x.trace.part("send", time.Now())
-	if x.tag != nil && status == http.StatusOK {
-		h := x.w.Header()
-		h["Etag"], h["Cache-Control"] = x.tag, revalidate
+	if status == http.StatusOK {
+		x.cacheable()
 	}
 	x.write(status, kind, text)
 	if cap(text) <= largeReply {

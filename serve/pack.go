@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -44,6 +45,22 @@ func (p *packer) pack(coding string, text []byte) []byte {
 	p.gzip.Write(text) // to memory: cannot fail
 	p.gzip.Close()
 	return p.out.Bytes()
+}
+
+// packing compresses a stream. Flush sends all that was written.
+type packing interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// stream returns a stream that writes to w, until the next call.
+func (p *packer) stream(coding string, w io.Writer) packing {
+	if coding == "zstd" {
+		p.zstd.Reset(w)
+		return p.zstd
+	}
+	p.gzip.Reset(w)
+	return p.gzip
 }
 
 // codingOf returns the better of zstd and gzip that a client accepts, or "".
@@ -110,6 +127,7 @@ func (x *exchange) unchanged() bool {
 	if x.g != nil {
 		x.tag = x.g.tag // nil for a root, whose shards change by themselves
 	}
+	x.tag = tagged(x.tag, rowsWanted(x.r.Header))
 	has := x.r.Header["If-None-Match"]
 	if has == nil || x.tag == nil {
 		return false
@@ -118,7 +136,7 @@ func (x *exchange) unchanged() bool {
 	for _, list := range has {
 		if strings.Contains(list, opaque) {
 			h := x.w.Header()
-			h["Etag"], h["Cache-Control"] = x.tag, revalidate
+			x.cacheable()
 			h["Vary"] = append(h["Vary"], "Accept-Encoding")
 			x.w.WriteHeader(http.StatusNotModified)
 			return true

@@ -19,6 +19,10 @@ import (
 func (x *exchange) one() {
 	a, err := x.searchParams()
 	a.paged = x.r.URL.Path != "/search"
+	if kind := rowsWanted(x.r.Header); kind != "" && err == nil {
+		x.streamHits(a, kind)
+		return
+	}
 	if err == nil {
 		err = x.check(&a)
 	}
@@ -136,7 +140,8 @@ const (
 
 // answerMany answers checked queries, one line each.
 func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
-	out := lines{x: x, control: http.NewResponseController(x.w)}
+	out := lines{x: x, kind: asLines, control: http.NewResponseController(x.w)}
+	defer out.end()
 	for len(asked) > 0 {
 		n := x.partOf(asked)
 		text, err := x.answerPart(ctx, asked[:n])
@@ -157,7 +162,7 @@ func (x *exchange) answerMany(ctx context.Context, asked []searchParams) {
 		}
 		asked = asked[n:]
 	}
-	out.begin() // an empty batch has no lines
+	out.begin(0) // an empty batch has no lines
 }
 
 // allWrong reports whether none of some queries could be answered.
@@ -271,25 +276,53 @@ func appendProblem(b []byte, err error) []byte {
 	return b
 }
 
-// lines sends parts of many values.
+// lines sends parts of many values, compressed if the first part is long enough and the client
+// accepts that.
 type lines struct {
 	x       *exchange
+	kind    string // media type
 	control *http.ResponseController
 	begun   bool
+	packer  *packer
+	to      packing // nil if nothing is compressed
 }
 
-// begin sends the headers before the first line.
-func (l *lines) begin() {
-	if !l.begun {
-		l.x.begin(http.StatusOK, "application/x-ndjson")
-		l.begun = true
+// begin sends the headers before the first part.
+func (l *lines) begin(size int) {
+	if l.begun {
+		return
+	}
+	l.begun = true
+	h := l.x.w.Header()
+	h["Vary"] = append(h["Vary"], "Accept-Encoding")
+	coding := codingOf(l.x.r.Header)
+	if size >= packFrom && coding != "" {
+		h["Content-Encoding"] = []string{coding}
+		l.packer = packers.Get()
+		l.to = l.packer.stream(coding, l.x.w)
+	}
+	l.x.begin(http.StatusOK, l.kind)
+}
+
+// end ends what was compressed.
+func (l *lines) end() {
+	if l.to != nil {
+		l.to.Close() // an error means that the client has gone
+		packers.Put(l.packer)
+		l.to = nil
 	}
 }
 
 func (l *lines) write(text []byte) error {
-	l.begin()
+	l.begin(len(text))
 	l.x.mayTake(l.control) // renewed for each: a batch may take long, a client that does not read may not
-	if _, err := l.x.w.Write(text); err != nil {
+	var err error
+	if l.to == nil {
+		_, err = l.x.w.Write(text)
+	} else if _, err = l.to.Write(text); err == nil {
+		err = l.to.Flush()
+	}
+	if err != nil {
 		return err
 	}
 	if err := l.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {

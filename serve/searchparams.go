@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type searchParams struct {
 
 	paged   bool           // report whether there are more hits
 	ofRoot  bool           // sent by a root
+	most    int            // the most hits; 0 means Options.MaxK
 	late    *lateShards    // of a root: shards that were too late for this query
 	request search.Request // filled by check
 	engine  engine.Kind
@@ -164,7 +166,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 		return err
 	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,
-		OfBytes: x.ofBytes(), MaxK: x.o.MaxK, Model: x.o.Model, Index: x.g.shard.Whole}
+		OfBytes: x.ofBytes(), MaxK: cmp.Or(a.most, x.o.MaxK), Model: x.o.Model, Index: x.g.shard.Whole}
 	if x.o.Root == nil && x.g.shard.Of > 1 {
 		about.Index = x.g.shard.key() // a root numbers the documents of all shards
 	}

@@ -28,6 +28,7 @@ type searchFlags struct {
 	parallel               parallelFlags
 	tokenFile              string
 	warned                 bool // operators without effect were noted
+	all                    bool
 }
 
 func newSearchCmd(a *app) *cobra.Command {
@@ -81,6 +82,7 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index solar eclipse --explain --stats
   collocate search fields.index solar eclipse --show title,url --snippets
   collocate search fields.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
+  collocate search news.index solar eclipse --all --json > hits.jsonl
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --expand rm3 --explain
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
@@ -91,6 +93,9 @@ thesis that 'collocate bench thesis' is about.`,
 				return usagef("the query is empty")
 			}
 			words := strings.Join(args[1:], " ")
+			if err := f.checkAll(words); err != nil {
+				return err
+			}
 			if isServer(args[0]) {
 				return a.searchRemote(cmd.Context(), args[0], words, &f, cmd.Flags())
 			}
@@ -109,6 +114,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.set = fl.Changed
 	addFlags(cmd, api.SearchQuestion, &f.ask)
+	fl.BoolVar(&f.all, "all", false, "print all matching documents, page by page; with --json one per line")
 	fl.StringVar(&f.topics, "topics", "", "answer the topics in this file")
 	fl.StringVar(&f.run, "run", "-", "file for the run; - means standard output")
 	fl.StringVar(&f.tag, "tag", "collocate", "name of the run")
@@ -183,6 +189,8 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	switch {
 	case f.topics != "":
 		return a.searchTopics(ctx, s, r, f)
+	case f.all:
+		return a.searchAll(ctx, s, r, details, words, f)
 	case words != "":
 		return a.searchOne(ctx, s, r, details, words, f)
 	}

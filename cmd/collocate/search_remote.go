@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +27,7 @@ func isServer(dir string) bool {
 }
 
 // clientFlags are the flags that concern only the connection and the output.
-var clientFlags = []string{"token-file", "json", "quiet", "verbose"}
+var clientFlags = []string{"token-file", "json", "quiet", "verbose", "all"}
 
 // remoteQuery returns the parameters for a server: the query, and the flags that were given. A flag
 // that is not for a server is an error.
@@ -64,6 +66,9 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if !ofOneIndex.MatchString(where) {
 		where += "/v1"
 	}
+	if f.all {
+		ask.Set("k", strconv.Itoa(math.MaxInt32))
+	}
 	where += "/search?" + ask.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
@@ -72,11 +77,17 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
+	if f.all {
+		request.Header.Set("Accept", "application/x-ndjson")
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
+	if f.all && response.StatusCode == http.StatusOK {
+		return a.printRows(address, response, f)
+	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return fmt.Errorf("%s: %w", address, err)
@@ -112,6 +123,15 @@ func fieldLine(value any) string {
 	return strings.Join(parts, ", ")
 }
 
+// showFields makes the lines of the fields that a hit of a server shows.
+func showFields(h *api.Hit, f *searchFlags) {
+	for _, name := range f.ask.Show {
+		if value, ok := h.Fields[name]; ok {
+			h.Lines = append(h.Lines, api.FieldLine{Name: name, Value: fieldLine(value)})
+		}
+	}
+}
+
 // printRemote prints the answer of a server, and which part of the index it covers.
 func (a *app) printRemote(answer *api.Answer, f *searchFlags) error {
 	if a.json {
@@ -128,13 +148,8 @@ func (a *app) printRemote(answer *api.Answer, f *searchFlags) error {
 		printExpanded(a.stdout, answer)
 	}
 	for i := range answer.Hits {
-		h := &answer.Hits[i]
-		for _, name := range f.ask.Show {
-			if value, ok := h.Fields[name]; ok {
-				h.Lines = append(h.Lines, api.FieldLine{Name: name, Value: fieldLine(value)})
-			}
-		}
-		printHit(a.stdout, h, f)
+		showFields(&answer.Hits[i], f)
+		printHit(a.stdout, &answer.Hits[i], f)
 	}
 	if answer.Total != nil {
 		fmt.Fprintf(a.stdout, "%s\n", counted(*answer.Total, "document"))

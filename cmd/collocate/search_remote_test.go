@@ -29,7 +29,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"variant": {"lucene", "variant", "lucene"}, "snippet-size": {"80", "snippet_size", "80"},
 		"after": {"abc", "after", "abc"},
 	}
-	used := []string{"token-file", "json", "quiet", "verbose"}
+	used := []string{"token-file", "json", "quiet", "verbose", "all"}
 	refused := []string{
 		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",

@@ -42,6 +42,19 @@ def test_search(server):
     assert [h["id"] for h in remote.search("dog", from_=1).hits] == ["c"]
 
 
+def test_no_hits_and_all_hits(server):
+    remote = collocate.connect(server, token="abc")
+    none = remote.search("dog", k=0)
+    assert none.hits == [] and none.total == 2
+    found = remote.search_all("dog a")
+    first = next(found)
+    assert remote.search("cat").hits[0]["id"] == "c"  # in between
+    assert [first, *found] == remote.search("dog a", k=10).hits
+    assert [h.rank for h in remote.search_all("nothing")] == []
+    with pytest.raises(ValueError, match="rows have no place"):
+        next(remote.search_all("dog", stats=True))
+
+
 def test_several_queries(server):
     remote = collocate.connect(server, token="abc")
     cats, dogs = remote.search(["cat", "dog"], k=1)

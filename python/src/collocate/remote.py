@@ -6,11 +6,14 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import CollocateError, need, warn
+
+
+_ALL_HITS = 1 << 31  # more than the documents of any index
 
 
 def connect(
@@ -113,6 +116,29 @@ class Remote:
             raise CollocateError(f"{self.url}: {len(answers)} answers to {len(lines)} queries")
         return answers
 
+    def search_all(self, query: str, **parameters: Any) -> Iterator[Answer]:
+        """All documents that match a query, best first, one by one: there may be millions.
+
+        Parameters are those of `search`, without k, facet and stats. All hits come from the index
+        as it is now, also if it changes meanwhile.
+        """
+        method, path = self._questions["search"].request(
+            (), {"q": query, **parameters, "k": _ALL_HITS}
+        )
+        stream = Remote.__new__(Remote)  # others may ask before the last hit was read
+        stream.__dict__.update(self.__dict__, _local=threading.local())
+        try:
+            reply = stream._send(method, path, None, {"Accept": "application/x-ndjson"})
+            if reply.status != 200:
+                self._answer(reply.status, reply.read(), reply.getheader("Content-Type") or "")
+            for line in reply:
+                hit = Answer(json.loads(line))
+                if "error" in hit and "rank" not in hit:
+                    raise CollocateError(f"{self.url}: {hit['error']}")
+                yield hit
+        finally:
+            stream.close()
+
     def add(self, documents: Iterable[Mapping[str, Any]], *, refresh: bool = True) -> Any:
         """Adds documents, or replaces those with the same ID. Each is a mapping with its "id".
 
@@ -140,19 +166,28 @@ class Remote:
         self, method: str, path: str, *, body: bytes | None = None, kind: str = "application/json",
         at_index: bool = True,
     ) -> Any:  # fmt: skip
+        headers = {} if body is None else {"Content-Type": kind}
+        reply = self._send(method, path, body, headers, at_index=at_index)
+        try:
+            data = reply.read()
+        except OSError as err:
+            self.close()
+            raise CollocateError(f"{self.url}: {err}") from err
+        return self._answer(reply.status, data, reply.getheader("Content-Type") or "")
+
+    def _send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], *,
+        at_index: bool = True,
+    ) -> http.client.HTTPResponse:  # fmt: skip
         if at_index and self.index is not None and not path.startswith(("/v1/indexes", "/v1/jobs")):
             path = f"/v1/indexes/{quote(self.index, safe='')}{path.removeprefix('/v1')}"
-        headers = dict(self._headers)
-        if body is not None:
-            headers["Content-Type"] = kind
+        headers = {**self._headers, **headers}
         for again in (True, False):
             c = self._connection()
             fresh = c.sock is None
             try:
                 c.request(method, self._base + path, body, headers)
-                reply = c.getresponse()
-                data = reply.read()
-                break
+                return c.getresponse()
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 self.close()
                 # A server closes idle connections. A change may have been made: not again.
@@ -161,7 +196,7 @@ class Remote:
             except OSError as err:
                 self.close()
                 raise CollocateError(f"{self.url}: {err}") from err
-        return self._answer(reply.status, data, reply.getheader("Content-Type") or "")
+        raise AssertionError("not reached")
 
     def _answer(self, status: int, data: bytes, kind: str) -> Any:
         try:
