@@ -58,12 +58,14 @@ func (q *PointsReading) Options() (o points.ReadOptions, err error) {
 
 // Places are points, and how questions about them are answered.
 type Places struct {
-	Set     *points.Set   // the points
-	Engine  engine.Kind   // of questions that name none
-	Device  engine.Device // of the GPU engine
-	Threads int           // number of threads; 0 means all cores
-	Memory  int64         // bound in bytes; 0 means 2 GB
-	Log     *slog.Logger  // messages on what a job does; nil means none
+	Set    *points.Set   // the points
+	Engine engine.Kind   // of questions that name none
+	Device engine.Device // of the GPU engine
+	// Also are further GPUs, which share the work of the GPU engine.
+	Also    []engine.Device
+	Threads int          // number of threads; 0 means all cores
+	Memory  int64        // bound in bytes; 0 means 2 GB
+	Log     *slog.Logger // messages on what a job does; nil means none
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine.
 	Progress func(stage string, done, total int64)
 	// Tell, unless it is nil, gets notes at once that would otherwise be in the answer.
@@ -80,8 +82,17 @@ func (on *Places) engine(said *engine.Kind) engine.Kind {
 	return on.Engine
 }
 
+// also returns the further GPUs for a question.
+func (on *Places) also(said *engine.Kind) []engine.Device {
+	if on.engine(said) != engine.GPU {
+		return nil
+	}
+	return on.Also
+}
+
 func (on *Places) statistics(said *engine.Kind) points.Engine {
-	return points.Engine{Kind: on.engine(said), Threads: on.Threads, Device: on.Device, Log: on.Log}
+	return points.Engine{Kind: on.engine(said), Threads: on.Threads, Device: on.Device, Also: on.also(said),
+		Log: on.Log}
 }
 
 func (on *Places) options(near *Neighbours) coloc.Options {
@@ -373,6 +384,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 	opt := all.options(&Neighbours{KNN: q.KNN})
 	opt.MinPrevalence, opt.All, opt.Algorithm = q.MinPrevalence, q.All || q.Level.All, q.Algorithm
 	opt.Engine, opt.Device = on.engine(q.OnEngine.Engine), on.Device
+	opt.Also = on.also(q.OnEngine.Engine)
 	if opt.Within, err = q.within(); err != nil {
 		return nil, err
 	}
@@ -383,7 +395,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 		return nil, &Error{Err: errors.New("coloc.Options.Within has no GPU engine: use coloc.Options.Engine=multicore")}
 	}
 	if opt.Engine == engine.GPU { // opened once for all distances
-		if opt.GPU, err = coloc.OpenGPU(on.Device); err != nil {
+		if opt.GPU, err = coloc.OpenGPU(on.Device, opt.Also...); err != nil {
 			return nil, err
 		}
 		defer func() { err = errors.Join(err, opt.GPU.Close()) }()

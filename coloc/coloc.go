@@ -75,10 +75,12 @@ type Options struct {
 	Memory    int64        // bound in bytes; 0 means 2 GB
 	Log       *slog.Logger // messages on what a job does; nil means none
 
-	// Device selects the device of the GPU engine, which the job opens and closes. GPU, if it is
-	// not nil, is an open device that is used instead.
+	// Device selects the device of the GPU engine, which the job opens and closes. Also are further
+	// GPUs, which share the work; with engine.GPU and algorithm Auto only. GPU, if it is not nil,
+	// has open devices that are used instead.
 	Device engine.Device
-	GPU    *GPU // nil means that Device is opened when the GPU engine runs
+	Also   []engine.Device // none means one GPU
+	GPU    *GPU            // nil means that Device is opened when the GPU engine runs
 	// Progress, unless it is nil, is called with the progress of a step, from any goroutine. The
 	// total is 0 if it is not known.
 	Progress func(stage string, done, total int64)
@@ -173,8 +175,13 @@ func newJob(pts *Points, opt Options) (*job, error) {
 			return nil, fmt.Errorf("coloc.Options.Within has no GPU engine: use coloc.Options.Engine=multicore")
 		}
 	}
-	if err := algorithmNames.Check(opt.Algorithm); err != nil {
+	if err := errors.Join(algorithmNames.Check(opt.Algorithm), gpu.CheckSeveral(opt.Engine, opt.Also)); err != nil {
 		return nil, err
+	}
+	if several := len(opt.Also) > 0 || opt.GPU != nil && len(opt.GPU.others) > 0; several &&
+		opt.Engine == engine.GPU && opt.Algorithm != Auto {
+		return nil, fmt.Errorf("%s works on one GPU: leave out coloc.Options.Also, or use "+
+			"coloc.Options.Algorithm=auto", opt.Algorithm)
 	}
 	if opt.evaluation != nil {
 		j.evaluation = *opt.evaluation

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -26,14 +27,16 @@ var (
 	latticeKernels = gpu.NewSource("coloc/lattice", latticePTX)
 )
 
-// GPU is an open device that keeps its memory from one job to the next. Without one in the options,
-// a job opens the device and closes it again, which takes longer than most jobs. It runs one job at
-// a time; others wait.
+// GPU is an open device, or several that share each job. It keeps its memory from one job to the
+// next. Without one in the options, a job opens the device and closes it again, which takes longer
+// than most jobs. It runs one job at a time; others wait.
 type GPU struct {
+	on      gpu.Named
 	session *gpu.Session
 	dev     *gpu.Device // of the session
 	budget  int64
 	arenas  [3]gpu.Kept
+	others  []*GPU // that share the jobs
 }
 
 // The arenas.
@@ -43,13 +46,27 @@ const (
 	patternMemory        // columns and patterns
 )
 
-// OpenGPU opens a device for co-location. Its error wraps engine.ErrNoGPU if there is none.
-func OpenGPU(which engine.Device) (*GPU, error) {
-	s, err := gpu.OpenSession(which.Ordinal, 1)
-	if err != nil {
-		return nil, err
+// OpenGPU opens a device for co-location, and further ones that share its jobs. Its error wraps
+// engine.ErrNoGPU if there is none.
+func OpenGPU(which engine.Device, also ...engine.Device) (*GPU, error) {
+	var all []*GPU
+	for _, d := range gpu.Several(which, also) {
+		s, err := d.OpenSession(1)
+		var g *GPU
+		if err == nil {
+			g, err = newGPU(s, d.Memory)
+		}
+		if err != nil {
+			for _, g := range all {
+				err = errors.Join(err, g.Close())
+			}
+			return nil, err
+		}
+		g.on = d
+		all = append(all, g)
 	}
-	return newGPU(s, which.Memory)
+	all[0].others = all[1:]
+	return all[0], nil
 }
 
 // newGPU is OpenGPU in a session, which it closes on errors. memory bounds the device memory of
@@ -69,8 +86,14 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 // Name returns the name of the device.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
-// Close frees the device and its memory.
-func (g *GPU) Close() error { return g.session.Close() }
+// Close frees the devices and their memory.
+func (g *GPU) Close() error {
+	err := g.session.Close()
+	for _, o := range g.others {
+		err = errors.Join(err, o.Close())
+	}
+	return err
+}
 
 // gpuRun is one job on a device.
 type gpuRun struct {
@@ -79,11 +102,16 @@ type gpuRun struct {
 	job *job
 }
 
-// onGPU runs a job on the options' device, or on one opened for it.
-func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
+// onGPU runs a job on the options' device, or on one opened for it: the first of several.
+func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) error {
+	return onGPUs(ctx, j, func(all gpuRuns) error { return do(all[0]) })
+}
+
+// onGPUs runs a job on the options' devices, or on those opened for it.
+func onGPUs(ctx context.Context, j *job, do func(gpuRuns) error) (err error) {
 	d := j.GPU
 	if d == nil {
-		if d, err = OpenGPU(j.Device); err != nil {
+		if d, err = OpenGPU(j.Device, j.Also...); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
@@ -91,10 +119,43 @@ func onGPU(ctx context.Context, j *job, do func(*gpuRun) error) (err error) {
 	if err := j.choice().Accepts(d.dev); err != nil {
 		return err
 	}
-	return d.session.Hold(ctx, func() error {
-		r := &gpuRun{GPU: d, Job: d.session.Begin(ctx, d.session.Streams[0], nil, j.Trace), job: j}
-		r.Fail(do(r))
-		return r.End()
+	var all gpuRuns
+	hold := func() error {
+		err := do(all)
+		for _, r := range all {
+			if e := r.End(); err == nil {
+				err = e
+			}
+		}
+		return err
+	}
+	// Devices are held in order, so that no two jobs wait for each other.
+	for _, g := range slices.Backward(append([]*GPU{d}, d.others...)) {
+		inner := hold
+		hold = func() error {
+			return g.session.Hold(ctx, func() error {
+				all = append(all, &gpuRun{GPU: g, Job: g.session.Begin(ctx, g.session.Streams[0], nil, j.Trace), job: j})
+				return inner()
+			})
+		}
+	}
+	return hold()
+}
+
+// gpuRuns is one job on several devices.
+type gpuRuns []*gpuRun
+
+// each runs a step on all devices at the same time. The first error ends the job on all of them.
+func (all gpuRuns) each(ctx context.Context, step func(i int, r *gpuRun) error) error {
+	return gpu.Together(ctx, len(all), func(ctx context.Context, i int) error {
+		r := all[i]
+		defer func(before context.Context) { r.Ctx = before }(r.Ctx)
+		r.Ctx = ctx
+		r.Fail(step(i, r))
+		if err := r.Err(); err != nil && len(all) > 1 {
+			return fmt.Errorf("GPU %d: %w", r.on.Ordinal, err)
+		}
+		return r.Err()
 	})
 }
 

@@ -264,7 +264,7 @@ func hostScene(r *gpuRun, g *neighbours, features int) *gpuScene {
 		edges += int64(len(list))
 		offsets[i+1] = uint64(edges)
 	}
-	s.edges = edges
+	s.edges, s.boundary = edges, offsets
 	r.use(pointMemory, int64(places)*64+int64(entries)*48+4*edges+gpuBytesBesides, "copying places")
 	s.x, s.y = gpu.Put(r, g.x), gpu.Put(r, g.y)
 	if g.z != nil {

@@ -1,6 +1,7 @@
 package coloc
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -61,8 +62,9 @@ func (u *gpuUniverse) countBytes() int64 { return 4 * countPart * int64(len(u.fe
 const countPart = 1 << 14
 
 // search finds the patterns, pairs included: the maximal ones or, with Options.All, all prevalent
-// sets.
-func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
+// sets. Part number i of n finds those that begin with every n-th pair. A maximal one of a part may
+// not be one of the whole.
+func (u *gpuUniverse) search(i, n int) (*gpuLattice, []uint64) {
 	r := u.s.r
 	room := u.room()
 	l := &gpuLattice{
@@ -73,6 +75,7 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 		need:  gpu.Put(r, u.need), pairs: gpu.Put(r, u.pairs),
 	}
 	heads, tails, found := u.firstNodes()
+	heads, tails, found = everyNth(heads, i, n), everyNth(tails, i, n), everyNth(found, i, n)
 	if len(heads) > room.stack || len(found) > room.found {
 		r.Fail(fmt.Errorf("%d pairs of features do not fit the GPU's memory bound: raise engine.Device.Memory",
 			len(heads)))
@@ -116,6 +119,40 @@ func (u *gpuUniverse) search() (*gpuLattice, []uint64) {
 	r.Stage("maximal")
 	r.job.logf("lattice: %d nodes evaluated in %d rounds, %d patterns", judged, rounds, known)
 	return l, patterns
+}
+
+// everyNth returns the items i, i+n, i+2n and so on.
+func everyNth(list []uint64, i, n int) (some []uint64) {
+	for ; i < len(list); i += n {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+// maximalSets returns the sets that no other one contains. No set may be there twice.
+func maximalSets(sets []uint64) (out []uint64) {
+	slices.SortFunc(sets, func(a, b uint64) int {
+		return cmp.Or(bits.OnesCount64(b)-bits.OnesCount64(a), cmp.Compare(a, b))
+	})
+	var with [64][]uint64 // by bit: the maximal sets that have it
+	for _, s := range sets {
+		// Those that contain the set have all its bits, so the shortest list suffices.
+		shortest := with[bits.TrailingZeros64(s)]
+		for m := s; m != 0; m &= m - 1 {
+			if list := with[bits.TrailingZeros64(m)]; len(list) < len(shortest) {
+				shortest = list
+			}
+		}
+		if slices.ContainsFunc(shortest, func(o uint64) bool { return s&^o == 0 }) {
+			continue
+		}
+		out = append(out, s)
+		for m := s; m != 0; m &= m - 1 {
+			b := bits.TrailingZeros64(m)
+			with[b] = append(with[b], s)
+		}
+	}
+	return out
 }
 
 // firstNodes returns the prevalent pairs as nodes. Pairs that cannot be extended are in found; with
@@ -198,8 +235,10 @@ func (l *gpuLattice) participation(patterns []uint64) []found {
 	}
 	features, points := make([]int32, 0, numbers), make([]int64, 0, numbers)
 	out := make([]found, 0, len(patterns))
-	counts := gpu.Make[uint32](r, min(countPart, len(patterns))*stride)
-	for part := range slices.Chunk(patterns, countPart) {
+	// The list of sets found has room for those of this device, and may be short for its share.
+	size := max(1, min(countPart, l.found.Len()))
+	counts := gpu.Make[uint32](r, min(size, len(patterns))*stride)
+	for part := range slices.Chunk(patterns, size) {
 		if r.Err() != nil {
 			return nil
 		}

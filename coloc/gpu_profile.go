@@ -72,15 +72,16 @@ type gpuSets struct {
 	start gpu.Buffer[uint64]
 	count gpu.Buffer[uint32]
 	total int
+	host  hostSets // a copy of some, if several devices share them
 }
 
-// profiles finds the sets of all places. host computes those that exceed a warp; ok is false if it
-// cannot, either.
-func (u *gpuUniverse) profiles(
+// profiles finds the sets of the places [first, end). host computes those that exceed a warp; ok is
+// false if it cannot, either.
+func (u *gpuUniverse) profiles(first, end int,
 	host func(places []uint32) (sets [][]uint64, ok bool)) (sets gpuSets, ok bool) {
 	s, r := u.s, u.s.r
 	n := s.places
-	room := setsAPlace*n + 1<<16
+	room := setsAPlace*(end-first) + 1<<16
 	for {
 		// The sets of all profiles must fit. A quarter of the remaining memory is for lists of
 		// neighbours, 4 bytes an entry.
@@ -104,10 +105,12 @@ func (u *gpuUniverse) profiles(
 		queues := [2]gpu.Buffer[uint32]{gpu.Make[uint32](r, n), gpu.Make[uint32](r, n)}
 		var none gpu.Buffer[uint32]
 		var hard []uint32
-		for lo := 0; lo < n && r.Err() == nil; {
-			hi, from := n, s.hosted
-			if s.hosted.Len() == 0 && s.edges > 0 {
-				hi, from = s.chunk(lo, entries), lists
+		for lo := first; lo < end && r.Err() == nil; {
+			hi, from := end, s.hosted
+			if s.hosted.Len() > 0 { // kernels read the lists from that of the first place on
+				from = s.hosted.Slice(int(s.boundary[lo]), s.hosted.Len())
+			} else if s.edges > 0 {
+				hi, from = min(end, s.chunk(lo, entries)), lists
 				s.lists(lo, hi, lists)
 				r.Stage("lists")
 			}
@@ -169,6 +172,40 @@ func (s *gpuSets) add(r *gpuRun, places []uint32, sets [][]uint64) {
 		r.Fail(errors.Join(s.pool.Slice(s.total-len(all), s.total).Upload(r.Stream, all),
 			s.start.Upload(r.Stream, start), s.count.Upload(r.Stream, count)))
 	}
+}
+
+// hostSets has the profiles of places in the host's memory, as gpuSets has them on a device.
+type hostSets struct {
+	pool, start []uint64
+	count       []uint32
+}
+
+// fetch copies the profiles of the places [lo, hi) to the host.
+func (s *gpuSets) fetch(r *gpuRun, lo, hi int) {
+	s.host = hostSets{gpu.Get(r, s.pool, s.total), gpu.Get(r, s.start.Slice(lo, hi), hi-lo),
+		gpu.Get(r, s.count.Slice(lo, hi), hi-lo)}
+}
+
+// joinSets joins the profiles of consecutive ranges of places, of which each device made one.
+func joinSets(parts []gpuSets) (all hostSets) {
+	for _, p := range parts {
+		before := uint64(len(all.pool))
+		all.pool = append(all.pool, p.host.pool...)
+		all.count = append(all.count, p.host.count...)
+		for _, start := range p.host.start {
+			all.start = append(all.start, before+start)
+		}
+	}
+	return all
+}
+
+// put copies the profiles of all places to a device, in place of those that it made.
+func (h *hostSets) put(r *gpuRun) gpuSets {
+	r.use(profileMemory, 8*int64(len(h.pool))+12*int64(len(h.start))+gpuBytesBesides, "profiles of places")
+	r.Do(func() error { return r.Arena.Release(0) })
+	sets := gpuSets{pool: gpu.Put(r, h.pool), start: gpu.Put(r, h.start), count: gpu.Put(r, h.count), total: len(h.pool)}
+	r.Stage("share profiles")
+	return sets
 }
 
 // Constants of kernels/lattice.cu.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
@@ -58,11 +59,13 @@ func (t *nullTest) features(which []int) (all []int32) {
 func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 	j := t.survey.job
 	if j.GPU != nil { // free what mining keeps, as package points needs the memory
-		if err := j.GPU.session.Trim(); err != nil {
-			return err
+		for _, g := range append([]*GPU{j.GPU}, j.GPU.others...) {
+			if err := g.session.Trim(); err != nil {
+				return err
+			}
 		}
 	}
-	g, err := points.OpenGPU(j.Device)
+	g, err := points.OpenGPU(j.Device, j.Also...)
 	if err != nil {
 		return err
 	}
@@ -79,43 +82,51 @@ func (t *nullTest) pairsOnGPU(ctx context.Context, which []int) (err error) {
 		})
 }
 
-// roundsOnGPU computes one round after the other.
+// roundsOnGPU computes one round after the other. Several devices share the rounds.
 func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int32) error {
 	j := t.survey.job
 	opt := j.Options
 	opt.Engine, opt.Algorithm, opt.All, opt.Progress, opt.Log = engine.GPU, Auto, false, nil, nil
-	crowded := 0 // number of rounds that CPU cores evaluate
-	err := onGPU(ctx, j, func(r *gpuRun) error {
-		for lo := 0; lo < t.o.Rounds; lo += j.cores.workers {
-			drawn := make([]*Points, min(j.cores.workers, t.o.Rounds-lo))
-			err := j.cores.each(ctx, len(drawn), func(_, i int) error {
-				drawn[i] = t.model.Draw(t.o.Seed, lo+i)
-				return nil
-			})
-			if err != nil {
-				return err
+	var done, crowded atomic.Int64 // rounds; those that CPU cores evaluate
+	err := onGPUs(ctx, j, func(all gpuRuns) error {
+		return all.each(ctx, func(part int, r *gpuRun) error {
+			cores := j.cores
+			cores.workers = max(1, cores.workers/len(all))
+			lo, end := gpu.Share(t.o.Rounds, part, len(all))
+			if len(all) > 1 {
+				r.on.Log(j.Log, "rounds", end-lo)
 			}
-			for i, pts := range drawn {
-				j.cores.at("null rounds").tell(int64(lo+i), int64(t.o.Rounds))
-				s, err := NewSurvey(pts, opt)
+			for ; lo < end; lo += cores.workers {
+				drawn := make([]*Points, min(cores.workers, end-lo))
+				err := cores.each(r.Ctx, len(drawn), func(_, i int) error {
+					drawn[i] = t.model.Draw(t.o.Seed, lo+i)
+					return nil
+				})
 				if err != nil {
 					return err
 				}
-				r.job = s.job
-				err = t.roundOnGPU(r, s, which, features)
-				if errors.Is(err, errHard) {
-					crowded++
-					s.job.engine = onCores(pts.Len(), j.cores.workers)
-					err = t.coresRound(ctx, s, which)
-				}
-				if err != nil {
-					return err
+				for _, pts := range drawn {
+					cores.at("null rounds").tell(done.Add(1)-1, int64(t.o.Rounds))
+					s, err := NewSurvey(pts, opt)
+					if err != nil {
+						return err
+					}
+					r.job = s.job
+					err = t.roundOnGPU(r, s, which, features)
+					if errors.Is(err, errHard) {
+						crowded.Add(1)
+						s.job.engine = onCores(pts.Len(), cores.workers)
+						err = t.coresRound(r.Ctx, s, which)
+					}
+					if err != nil {
+						return err
+					}
 				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
-	if crowded > 0 {
+	if crowded := crowded.Load(); crowded > 0 {
 		t.tell("%s; %d rounds on the cores, too crowded for the GPU", engine.GPU, crowded)
 	} else {
 		t.tell("%s", engine.GPU)
@@ -129,7 +140,7 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 	var largest map[int]float64
 	if t.o.Adjust == MaxT {
 		s.job.MinPrevalence, s.job.All = leastIndex(some), true
-		m := &gpuMiner{r: r, survey: s}
+		m := newGPUMiner(r.Ctx, s, gpuRuns{r})
 		sets, err := m.mine(&Result{})
 		if err != nil {
 			return err
@@ -142,7 +153,7 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 		s.job.All = false
 		r.clear()
 	}
-	m := &gpuMiner{r: r, survey: s}
+	m := newGPUMiner(r.Ctx, s, gpuRuns{r})
 	found, err := m.indices(some, features)
 	r.clear()
 	if err := errors.Join(err, r.Err()); err != nil {
@@ -163,13 +174,14 @@ func (r *gpuRun) clear() {
 // indices returns the participation indices of patterns. features are those of all patterns. It
 // returns errHard if a profile is too long for the device.
 func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, error) {
-	r := m.r
+	r := m.runs[0]
 	counts, err := m.join()
 	if err != nil {
 		return nil, err
 	}
+	scene := m.scenes[0]
 	out := make([]float64, len(patterns))
-	u := &gpuUniverse{s: m.scene, features: features, bit: make([]uint32, len(r.job.total)),
+	u := &gpuUniverse{s: scene, features: features, bit: make([]uint32, len(r.job.total)),
 		pairs: make([]uint64, len(features))}
 	for f := range u.bit {
 		u.bit[f] = 64
@@ -193,7 +205,7 @@ func (m *gpuMiner) indices(patterns []Pattern, features []int32) ([]float64, err
 	if len(sets) == 0 {
 		return out, r.Err()
 	}
-	profiles, ok := u.profiles(func([]uint32) ([][]uint64, bool) { return nil, false })
+	profiles, ok := u.profiles(0, scene.places, func([]uint32) ([][]uint64, bool) { return nil, false })
 	if r.Err() == nil && ok {
 		ok = u.fill(profiles)
 	}

@@ -147,7 +147,7 @@ const roundMemory = 4_000_000
 func (t *nullTest) onCores(ctx context.Context, which []int) error {
 	s := t.survey
 	one := s.job.Options
-	one.Engine, one.Threads, one.Progress, one.GPU, one.Log = engine.Sequential, 1, nil, nil, nil
+	one.Engine, one.Threads, one.Progress, one.GPU, one.Also, one.Log = engine.Sequential, 1, nil, nil, nil, nil
 	one.Algorithm, one.All = Auto, false
 	// Each core holds the points of its round. If that is too much, fewer cores work.
 	need := bytesPerPoint(s.job.Geographic)*int64(s.pts.Len()) + roundMemory

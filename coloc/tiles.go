@@ -43,7 +43,7 @@ func Tile(ctx context.Context, pts *Points, opt Options, i, n int, fn func(*Clas
 	if len(pts.Features) > 4096 {
 		return fmt.Errorf("%d features: tiles support at most 4096", len(pts.Features))
 	}
-	opt.Engine = engine.Multicore
+	opt.Engine, opt.Also = engine.Multicore, nil
 	whole, err := newJob(pts, opt) // checks the points
 	if err != nil {
 		return err

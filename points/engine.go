@@ -20,8 +20,11 @@ type Engine struct {
 	Kind    engine.Kind   // Auto uses a GPU where it is faster, and otherwise CPU cores
 	Threads int           // number of threads; 0 means all cores
 	Device  engine.Device // the device to open; the zero value is the first GPU
-	GPU     *GPU          // an open device to use instead; nil means none
-	Log     *slog.Logger  // gets a message if Auto cannot open a device; nil means none
+	// Also are further GPUs, which share the rounds of null models and the points of a
+	// co-occurrence; with engine.GPU only.
+	Also []engine.Device
+	GPU  *GPU         // open devices to use instead; nil means none
+	Log  *slog.Logger // says if Auto cannot open a device, and what each of several did; nil means none
 }
 
 // memoryOr returns a bound on memory in bytes, where 0 means 2 GB as in all packages.
@@ -53,6 +56,9 @@ func (e Engine) open(ctx context.Context, cores time.Duration) (s sums, done fun
 	err error) {
 	s.threads = e.cores()
 	done = func() error { return nil }
+	if err := gpu.CheckSeveral(e.Kind, e.Also); err != nil {
+		return s, done, err
+	}
 	least := 2 * gpu.Opening // twice, as the estimate may be that far off
 	if e.GPU != nil {
 		least = gpuLeast
@@ -62,10 +68,10 @@ func (e Engine) open(ctx context.Context, cores time.Duration) (s sums, done fun
 	err = c.Run(ctx, func() (err error) {
 		g, end := e.GPU, done
 		if g == nil {
-			if g, err = OpenGPU(e.Device); err != nil {
+			if g, err = OpenGPU(e.Device, e.Also...); err != nil {
 				return err
 			}
-			end = g.Close
+			g.log, end = e.Log, g.Close
 		}
 		if err := c.Accepts(g.dev); err != nil {
 			return errors.Join(err, end())
@@ -131,10 +137,10 @@ func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bin
 	return nil
 }
 
-// sumRounds is sums.rounds on the device.
+// sumRounds is sums.rounds on the devices.
 func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uint64,
 	rounds, bins int, most float64, use func(round int, sums *pairSums)) error {
-	return g.session.Hold(ctx, func() error {
+	return g.share(ctx, rounds, func(ctx context.Context, g *GPU, first, end int) error {
 		l := m.plane
 		over := gridOver(l, most)
 		if m.null == Shift { // shifted points are spread over the whole rectangle
@@ -144,11 +150,11 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 		if err != nil {
 			return err
 		}
-		atOnce, err := p.batchRounds(rounds, m.null != Shift)
+		atOnce, err := p.batchRounds(end-first, m.null != Shift)
 		if err != nil {
 			return err
 		}
-		return g.batches(ctx, rounds, atOnce, func(lane *gpuLane, lo, hi int) error {
+		return g.batches(ctx, first, end, atOnce, func(lane *gpuLane, lo, hi int) error {
 			d, err := m.drawMany(ctx, threads, seed, lo, hi)
 			if err != nil {
 				return err

@@ -1,10 +1,12 @@
 package points
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -20,13 +22,17 @@ var pairsPTX string
 
 var pairKernels = gpu.NewSource("points/pairs", pairsPTX)
 
-// GPU is an open device for statistics of points. It keeps its memory from one job to the next. It
-// runs one job at a time; others wait.
+// GPU is an open device for statistics of points, or several that share the rounds of null models
+// and the points of a co-occurrence. It keeps its memory from one job to the next. It runs one job
+// at a time; others wait.
 type GPU struct {
+	on      gpu.Named
 	session *gpu.Session
 	dev     *gpu.Device // of the session
 	budget  int64       // bytes of device memory
 	lanes   []*gpuLane
+	others  []*GPU // that share the rounds
+	log     *slog.Logger
 	trace   func(stage string, took time.Duration) // set only by benchmarks
 }
 
@@ -41,13 +47,27 @@ type gpuLane struct {
 
 const gpuLanes = 2
 
-// OpenGPU opens a device. Its error wraps engine.ErrNoGPU when there is none.
-func OpenGPU(which engine.Device) (*GPU, error) {
-	s, err := gpu.OpenSession(which.Ordinal, gpuLanes)
-	if err != nil {
-		return nil, err
+// OpenGPU opens a device, and further ones that share its jobs. Its error wraps engine.ErrNoGPU if
+// there is none.
+func OpenGPU(which engine.Device, also ...engine.Device) (*GPU, error) {
+	var all []*GPU
+	for _, d := range gpu.Several(which, also) {
+		s, err := d.OpenSession(gpuLanes)
+		var g *GPU
+		if err == nil {
+			g, err = newGPU(s, d.Memory)
+		}
+		if err != nil {
+			for _, g := range all {
+				err = errors.Join(err, g.Close())
+			}
+			return nil, err
+		}
+		g.on = d
+		all = append(all, g)
 	}
-	return newGPU(s, which.Memory)
+	all[0].others = all[1:]
+	return all[0], nil
 }
 
 // newGPU is OpenGPU in a session, which it closes on errors.
@@ -68,18 +88,42 @@ func newGPU(s *gpu.Session, memory int64) (*GPU, error) {
 // Name returns the name of the device.
 func (g *GPU) Name() string { return g.dev.Info().Name }
 
-// Close frees the device and its memory.
-func (g *GPU) Close() error { return g.session.Close() }
+// Close frees the devices and their memory.
+func (g *GPU) Close() error {
+	err := g.session.Close()
+	for _, o := range g.others {
+		err = errors.Join(err, o.Close())
+	}
+	return err
+}
 
-// batches divides the rounds into batches of at most atOnce and calls do for each, on the lanes.
-func (g *GPU) batches(ctx context.Context, rounds, atOnce int,
+// share divides rounds among the devices and calls job with each and its rounds, all at the same
+// time. Rounds are independent, so the result does not depend on who computes them.
+func (g *GPU) share(ctx context.Context, rounds int, job func(ctx context.Context, g *GPU, lo, hi int) error) error {
+	all := append([]*GPU{g}, g.others...)
+	return gpu.Together(ctx, len(all), func(ctx context.Context, i int) error {
+		lo, hi := gpu.Share(rounds, i, len(all))
+		if len(all) > 1 {
+			all[i].on.Log(g.log, "rounds", hi-lo)
+		}
+		if lo == hi {
+			return nil
+		}
+		return all[i].session.Hold(ctx, func() error { return job(ctx, all[i], lo, hi) })
+	})
+}
+
+// batches divides the rounds [first, end) into batches of at most atOnce and calls do for each, on
+// the lanes.
+func (g *GPU) batches(ctx context.Context, first, end, atOnce int,
 	do func(lane *gpuLane, lo, hi int) error) error {
+	rounds := end - first
 	lanes := min(len(g.lanes), (rounds+atOnce-1)/atOnce)
 	failed := make([]error, lanes)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	err := each(ctx, lanes, (rounds+atOnce-1)/atOnce, func(w, batch int) {
-		failed[w] = do(g.lanes[w], batch*atOnce, min(rounds, (batch+1)*atOnce))
+		failed[w] = do(g.lanes[w], first+batch*atOnce, first+min(rounds, (batch+1)*atOnce))
 		if failed[w] != nil {
 			cancel()
 		}
@@ -345,12 +389,79 @@ func (p *pairPlan) sum(s *steps, d drawnRounds) []*pairSums {
 	return out
 }
 
-// sumPairs is plane.sumPairs on the device.
+// sumPairs is plane.sumPairs on the devices. Counts are shared; with edges, one device computes the
+// sums.
 func (g *GPU) sumPairs(ctx context.Context, l *plane, bins int, most float64,
-	edges bool) (out *pairSums, err error) {
+	edges bool) (*pairSums, error) {
 	if err := l.fits(most, edges); err != nil {
 		return nil, err
 	}
+	if !edges && len(g.others) > 0 && len(l.x) > 1 {
+		return g.countPairs(ctx, l, bins, most)
+	}
+	return g.sumPlane(ctx, l, bins, most, edges)
+}
+
+// countPairs counts pairs on several devices. Each gets a strip of the plane and, beyond its end,
+// the points that are near enough: the pairs of all these, less those of the latter alone, are the
+// pairs that have a point of the strip and none of an earlier one.
+func (g *GPU) countPairs(ctx context.Context, l *plane, bins int, most float64) (*pairSums, error) {
+	order := make([]int, len(l.y))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(l.y[a], l.y[b]), a-b) })
+	some := func(order []int) *plane {
+		x, y, feature := make([]float64, len(order)), make([]float64, len(order)), make([]int32, len(order))
+		for k, i := range order {
+			x[k], y[k], feature[k] = l.x[i], l.y[i], l.feature[i]
+		}
+		return l.moved(x, y, feature)
+	}
+	all := append([]*GPU{g}, g.others...)
+	parts := make([][2]*pairSums, len(all)) // of the strip with what is beyond, and of that alone
+	err := gpu.Together(ctx, len(all), func(ctx context.Context, i int) (err error) {
+		lo, hi := gpu.Share(len(order), i, len(all))
+		all[i].on.Log(g.log, "points", hi-lo)
+		if lo == hi {
+			return nil
+		}
+		last, end := l.y[order[hi-1]], hi
+		for end < len(order) && l.y[order[end]]-last <= most*(1+1e-9) { // more than rounding loses
+			end++
+		}
+		if parts[i][0], err = all[i].sumPlane(ctx, some(order[lo:end]), bins, most, false); err == nil && end > hi {
+			parts[i][1], err = all[i].sumPlane(ctx, some(order[hi:end]), bins, most, false)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out *pairSums
+	for _, p := range parts {
+		switch {
+		case p[0] == nil:
+			continue
+		case out == nil:
+			out = p[0]
+		default:
+			for k, n := range p[0].count {
+				out.count[k] += n
+			}
+		}
+		if p[1] != nil {
+			for k, n := range p[1].count {
+				out.count[k] -= n
+			}
+		}
+	}
+	return out, nil
+}
+
+// sumPlane computes the sums of one plane on the first device.
+func (g *GPU) sumPlane(ctx context.Context, l *plane, bins int, most float64,
+	edges bool) (out *pairSums, err error) {
 	err = g.session.Hold(ctx, func() error {
 		p, err := g.planPairs(l, gridOver(l, most), bins, most, edges)
 		if err != nil {

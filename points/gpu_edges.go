@@ -9,15 +9,15 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-// edgeRounds is sums.edgeRounds on the device. The edges are copied once, the labels in batches.
+// edgeRounds is sums.edgeRounds on the devices. The edges are copied once, the labels in batches.
 func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int32, k int,
 	o EnrichmentOptions, progress func(), out [][]int64) error {
-	return g.session.Hold(ctx, func() error {
+	return g.share(ctx, o.Rounds, func(ctx context.Context, g *GPU, first, end int) error {
 		n, info := len(label), g.dev.Info()
-		lanes := int64(min(gpuLanes, o.Rounds))
+		lanes := int64(min(gpuLanes, end-first))
 		fixed := int64(len(e.start))*8 + int64(len(e.to))*4 + 1<<20
 		each1 := int64(n)*4 + int64(k*k)*8
-		atOnce := int(min(int64(o.Rounds), 4*int64(info.Multiprocessors),
+		atOnce := int(min(int64(end-first), 4*int64(info.Multiprocessors),
 			(g.budget/lanes-fixed)/each1))
 		if atOnce < 1 {
 			return fmt.Errorf("edges between points need %v of device memory, and %v are "+
@@ -43,7 +43,7 @@ func (g *GPU) edgeRounds(ctx context.Context, threads int, e *edges, label []int
 			}
 			loaded[lane].mark = lane.memory.Mark()
 		}
-		return g.batches(ctx, o.Rounds, atOnce, func(lane *gpuLane, lo, hi int) error {
+		return g.batches(ctx, first, end, atOnce, func(lane *gpuLane, lo, hi int) error {
 			labels := make([]int32, n*(hi-lo))
 			err := each(ctx, threads, hi-lo, func(_, i int) {
 				progress()

@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/bench/cooccurbench"
+	"github.com/collocate/collocate/bench/placesbench"
 	"github.com/collocate/collocate/bench/weighbench"
+	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
 )
@@ -86,6 +89,10 @@ var sharedJobs = []sharedJob{
 	{"cooccur", 1_000_003, 100_000_000, shareCooccur},
 	{"weigh", 1_000_003, 100_000_000, shareWeigh},
 	{"index", 1_000_003, 100_000_000, shareIndex},
+	{"places", 100_003, 200_000, sharePlaces},
+	{"curves", 10_000, 50_000, shareCurves},
+	{"co-occurrence of points", 100_003, 1_000_000, shareCoOccurrence},
+	{"enrichment", 30_000, 1_000_000, shareEnrichment},
 }
 
 func severalSuites() (list []check.Suite) {
@@ -233,4 +240,66 @@ func shareIndex(ctx context.Context, dir string, n int) (func(sharers, bool) ([]
 		}
 		return all, nil
 	}, err
+}
+
+// sharedPoints returns n points of 12 features, of which each has about 8 neighbours within 1.
+func sharedPoints(n int) *points.Set {
+	return placesbench.Clustered(n, 12, placesbench.SideFor(max(n, 1), 8, 1))
+}
+
+// sharedStatistic is a job of package points.
+func sharedStatistic(n int, do func(pts *points.Set, on points.Engine) (any, error)) func(sharers, bool) ([]byte, error) {
+	pts := sharedPoints(max(n, 100)) // curves need some extent
+	return func(on sharers, _ bool) ([]byte, error) {
+		got, err := do(pts, points.Engine{Kind: on.engine(), Device: on.first(), Also: on.also()})
+		return fmt.Appendf(nil, "%b", got), err
+	}
+}
+
+func sharePlaces(ctx context.Context, _ string, n int) (func(sharers, bool) ([]byte, error), error) {
+	pts := sharedPoints(n)
+	return func(on sharers, _ bool) ([]byte, error) {
+		got, err := coloc.Mine(ctx, pts, coloc.Options{Distance: 1.2, MinPrevalence: 0.1, Memory: sharedMemory,
+			Engine: on.engine(), Device: on.first(), Also: on.also()})
+		if err != nil {
+			return nil, err
+		}
+		return fmt.Append(nil, patternNumbers(got)), nil
+	}, nil
+}
+
+func shareCurves(ctx context.Context, _ string, n int) (func(sharers, bool) ([]byte, error), error) {
+	rounds := 399
+	if n < 5000 {
+		rounds = 3
+	}
+	return sharedStatistic(n, func(pts *points.Set, on points.Engine) (any, error) {
+		return points.Curves(ctx, pts, points.CurveOptions{Most: 1.2, Bins: 20, Rounds: rounds, Engine: on})
+	}), nil
+}
+
+func shareCoOccurrence(ctx context.Context, _ string, n int) (func(sharers, bool) ([]byte, error), error) {
+	return sharedStatistic(n, func(pts *points.Set, on points.Engine) (any, error) {
+		got, err := points.CoOccurrences(ctx, pts, points.CoOccurrenceOptions{Most: 6, Steps: 25, Engine: on,
+			Memory: sharedMemory})
+		if err != nil {
+			return nil, err
+		}
+		return *got, nil
+	}), nil
+}
+
+func shareEnrichment(ctx context.Context, _ string, n int) (func(sharers, bool) ([]byte, error), error) {
+	rounds := 99
+	if n < 5000 {
+		rounds = 3
+	}
+	return sharedStatistic(n, func(pts *points.Set, on points.Engine) (any, error) {
+		got, err := points.Enrich(ctx, pts, points.EnrichmentOptions{KNN: 6, Rounds: rounds, Engine: on,
+			Memory: sharedMemory})
+		if err != nil {
+			return nil, err
+		}
+		return *got, nil
+	}), nil
 }

@@ -96,7 +96,7 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f.Var(textFlag{&c.opt.Values, "measure"}, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
 	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
-	c.registerSharing(cmd)
+	c.registerSharing(cmd, "the documents")
 	c.registerStats(cmd)
 	f.Float64Var(&c.opt.Subsample, "subsample", 0,
 		"subsample words more frequent than this fraction, such as 1e-4; 0 means off")

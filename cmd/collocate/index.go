@@ -64,7 +64,7 @@ temporary files beside DIR. With --engine gpu, words are numbered and sorted on 
 	}
 	addFlags(cmd, api.BuildingQuestion, &ask)
 	flags.register(cmd)
-	a.registerSharing(cmd)
+	a.registerSharing(cmd, "the documents")
 	a.registerStats(cmd)
 	cmd.AddCommand(newIndexAddCmd(a), newIndexDeleteCmd(a), newIndexMergeCmd(a), newIndexBackupCmd(a),
 		newIndexCompactCmd(a), newIndexReorderCmd(a), newIndexPruneCmd(a), newIndexCheckCmd(a),

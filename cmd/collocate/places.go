@@ -53,7 +53,8 @@ or two points easily reaches any share: --min-points leaves such features out.
 independent of each other. --null shift (the default) moves each feature as a whole and keeps
 its own clustering; relabel, cluster and inhomogeneous are described in 'places curve --help'. q
 corrects for all sets of a pattern's size that could have been found. With --engine gpu the
-rounds run there, too: hundreds at once for pairs in a plane, otherwise one after the other.`,
+rounds run there, too: hundreds at once for pairs in a plane, otherwise one after the other.
+Several GPUs (--more-devices) share the work of --algorithm auto.`,
 		GroupID:     groupPlaces,
 		Annotations: hasGPU,
 		Args:        cobra.MinimumNArgs(1),
@@ -67,6 +68,7 @@ rounds run there, too: hundreds at once for pairs in a plane, otherwise one afte
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
 	addFlags(cmd, api.MineQuestion, &p.ask)
+	a.registerSharing(cmd, "the places and patterns, and the rounds of --significance")
 	f := cmd.Flags()
 	f.StringVar(&p.format, "format", "table", "table, csv or json")
 	f.StringVar(&p.rulesCSV, "rules-csv", "", "write co-location rules as CSV to `FILE`")
@@ -167,7 +169,8 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 
 // places returns points with the engine for questions about them.
 func (a *app) places(in *points.Input) *api.Places {
-	return &api.Places{Set: in.Set, Engine: a.engine, Device: a.gpu, Threads: a.threads, Memory: int64(a.memory),
+	return &api.Places{Set: in.Set, Engine: a.engine, Device: a.gpu, Also: a.alsoGPUs(),
+		Threads: a.threads, Memory: int64(a.memory),
 		Log: a.log, Progress: a.stages(), Tell: func(note string) { a.summary("%s", note) }}
 }
 

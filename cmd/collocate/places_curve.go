@@ -43,6 +43,7 @@ All pairs of features are computed and the strongest shown, or those of --of and
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
 	addFlags(cmd, api.CurveQuestion, &p.ask)
+	a.registerSharing(cmd, "the rounds of the null model")
 	f := cmd.Flags()
 	f.StringVar(&p.csv, "csv", "", "write all curves to `FILE`, a line for each pair and distance (-: standard output)")
 	f.StringVar(&p.svg, "svg", "", "draw the strongest curves (up to six) to `FILE` (-: standard output)")

@@ -46,6 +46,7 @@ over all pairs of points up to the largest distance. The output is CSV.`,
 		},
 	}
 	addFlags(cmd, api.CoOccurrenceQuestion, &ask)
+	a.registerSharing(cmd, "the points")
 	return cmd
 }
 
@@ -102,6 +103,7 @@ the permutations, in standard deviations. This is the neighbourhood enrichment o
 		},
 	}
 	addFlags(cmd, api.EnrichmentQuestion, &ask)
+	a.registerSharing(cmd, "the permutations")
 	cmd.Flags().StringVar(&format, "format", "table", "format of the output: table or csv")
 	choices(cmd, map[string][]string{"format": {"table", "csv"}})
 	return cmd

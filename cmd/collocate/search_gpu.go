@@ -46,10 +46,10 @@ func (a *app) checkMoreDevices() error {
 	return nil
 }
 
-// registerSharing adds --more-devices, for verbs whose GPUs share the documents of a corpus.
-func (a *app) registerSharing(cmd *cobra.Command) {
+// registerSharing adds --more-devices, for verbs whose GPUs share something.
+func (a *app) registerSharing(cmd *cobra.Command, what string) {
 	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
-		"with --engine gpu: numbers of further GPUs that share the documents; the same one again is another context on it (set --gpu-memory)")
+		"with --engine gpu: numbers of further GPUs that share "+what+"; the same one again is another context on it (set --gpu-memory)")
 }
 
 // registerMoreDevices adds --more-devices, for verbs that search on several GPUs.

@@ -77,7 +77,7 @@ busy for more than two or three seconds.`,
 		},
 	}
 	addFlags(cmd, api.VocabularyQuestion, &ask)
-	a.registerSharing(cmd)
+	a.registerSharing(cmd, "the documents")
 	a.registerStats(cmd)
 	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write (default standard output); .parquet for a table of id, word and count")
 	return cmd

@@ -67,7 +67,7 @@ change.`,
 		},
 	}
 	w.register(cmd)
-	a.registerSharing(cmd)
+	a.registerSharing(cmd, "the documents")
 	f := cmd.Flags()
 	f.StringVarP(&w.out, "out", "o", "", "file for the weights, - for standard output")
 	f.StringVar(&w.index, "index", "", "write an index to this folder instead: its weights are computed at query time")

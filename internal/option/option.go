@@ -78,6 +78,7 @@ var All = map[string]string{
 	"cluster.MergePairs.ofCorpus":          "foreign-vocab",
 	"cluster.Spill":                        "spill",
 	"coloc.Options.Algorithm":              "algorithm",
+	"coloc.Options.Also":                   "more-devices",
 	"coloc.Options.Distance":               "distance",
 	"coloc.Options.Engine":                 "engine",
 	"coloc.Options.KNN":                    "knn",
