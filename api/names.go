@@ -27,6 +27,7 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[points.Null]():      points.Nulls(),
 	reflect.TypeFor[text.Format]():      text.Formats(),
 	reflect.TypeFor[trec.QrelsFormat](): trec.QrelsFormats(),
+	reflect.TypeFor[trec.TopicIDs]():    trec.TopicIDNames(),
 	reflect.TypeFor[trec.Fusion]():      trec.Fusions(),
 	reflect.TypeFor[words.Measure]():    words.Measures(),
 	reflect.TypeFor[words.Keyness](): {words.KeyLRC.String(), words.KeyG2.String(),

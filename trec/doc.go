@@ -69,6 +69,7 @@
 //	num_nonrel_judged_ret: as trec_eval
 //
 // A summary averages over the topics that have both judgments and answers, or with Options.Complete
-// over all that have judgments. [Fuse] makes one run of several. [Compare] compares two runs topic
+// over all that have judgments. [Fuse] makes one run of several, and
+// [CrossValidate] says what a choice of parameters is worth. [Compare] compares two runs topic
 // by topic, with Student's paired t-test and a randomisation test.
 package trec

@@ -138,7 +138,8 @@ var notHere = []string{"relstring", "prefs", "qrels_jg", "map_avgjg", "P_avgjg",
 
 // ParseMeasures returns the measures with the given names. A name is "official", "all", a family
 // ("P", with its usual cuts), a family with cuts in trec_eval's way ("P.5,10"), or a single measure
-// as it is printed ("P_10"). Several names may be joined by commas. No name means official.
+// as it is printed ("P_10") or as ir_measures writes it ("P@10", "nDCG@10"). Several names may be
+// joined by commas. No name means official.
 func ParseMeasures(names ...string) ([]Measure, error) {
 	if len(names) == 0 {
 		names = []string{"official"}
@@ -206,6 +207,13 @@ func parseMeasure(spec string) ([]Measure, error) {
 	if f := findFamily(spec); f != nil {
 		return f.with(f.cuts), nil
 	}
+	if name, cut, ok := strings.Cut(spec, "@"); ok { // as in ir_measures
+		family := atCuts[strings.ToLower(name)]
+		if family == "" {
+			return nil, unknownMeasure(spec)
+		}
+		spec = family + "_" + cut
+	}
 	name, cuts, ok := strings.Cut(spec, ".")
 	f := findFamily(name)
 	if !ok || f == nil { // P_10, iprec_at_recall_0.10
@@ -232,6 +240,10 @@ func parseMeasure(spec string) ([]Measure, error) {
 	slices.Sort(values)
 	return f.with(values), nil
 }
+
+// atCuts has the families of measures that are written with @, as in nDCG@10.
+var atCuts = map[string]string{"ndcg": "ndcg_cut", "map": "map_cut", "ap": "map_cut", "p": "P", "r": "recall",
+	"recall": "recall", "success": "success"}
 
 func unknownMeasure(spec string) error {
 	name, parameters, _ := strings.Cut(spec, ".")

@@ -16,6 +16,7 @@ func verbs() []verb {
 		{"tokens", newTokensCmd},
 		{"eval", newEvalCmd},
 		{"fuse", newFuseCmd},
+		{"tune", newTuneCmd},
 		{"search", newSearchCmd},
 		{"beir", newBEIRCmd},
 		{"show", newShowCmd},

@@ -187,3 +187,26 @@ def test_fuse():
         collocate.fuse([a])
     with pytest.raises(ValueError, match="by: .*borda"):
         collocate.fuse([a, b], "luck")
+
+
+def test_tune():
+    long = " and many other words in a long document that goes on and on and on"
+    docs = [{"id": "1", "text": "cat cat" + long}, {"id": "2", "text": "cat"},
+            {"id": "3", "text": "dog dog" + long}, {"id": "4", "text": "dog"}]  # fmt: skip
+    topics = {"a": "cat", "b": "dog", "c": "cat", "d": "dog"}
+    qrels = {"a": {"1": 1}, "b": {"3": 1}, "c": {"1": 1}, "d": {"3": 1}}
+    with Index.build(docs) as index:
+        found = collocate.tune(index, topics, qrels, k1=[1.2], b=[0, 0.5, 1], folds=2)
+        assert found["best"]["parameters"] == {"k1": 1.2, "b": 0} and found["best"]["value"] == 1
+        assert found["cross_validated"]["b"] == 1 and len(found["folds"]) == 2
+        assert found["grid"].columns.tolist() == ["model", "b", "k1", "value"]
+        run = index.search(topics, 1000)
+        assert found["default"]["value"] == pytest.approx(evaluate(run, qrels, "nDCG@10")["nDCG@10"])
+        with pytest.warns(collocate.CollocateWarning, match="k1 0.5 is the smallest"):
+            collocate.tune(index, topics, qrels, "AP", k1="0.5..1", b=[0, 1], folds=2)
+        same = collocate.tune(index, topics, qrels, "AP", model="dirichlet", mu="1,10", folds=2)
+        assert same["default"]["model"] == "dirichlet(mu=1000)"
+        with pytest.raises(ValueError, match="folds: 5 of 4 topics"):
+            collocate.tune(index, topics, qrels)
+        with pytest.raises(ValueError, match="b 2: want 0 to 1"):
+            collocate.tune(index, topics, qrels, b=[2], folds=2)

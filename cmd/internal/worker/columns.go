@@ -87,13 +87,17 @@ func (c *columns) add(name string, of reflect.Type, n int, value func(int) refle
 			texts.end()
 		}
 		*c = append(*c, texts.arrays(name, name+".ends")...)
-	case of.Kind() == reflect.Map: // all rows have the same names
-		if n > 0 {
-			for _, key := range slices.Sorted(maps.Keys(value(0).Interface().(map[string]float64))) {
-				c.add(name+"/"+key, of.Elem(), n, func(i int) reflect.Value {
-					return value(i).MapIndex(reflect.ValueOf(key))
-				})
+	case of.Kind() == reflect.Map: // a column for each name, NaN where a row lacks it
+		names := map[string]bool{}
+		for i := range n {
+			for key := range value(i).Interface().(map[string]float64) {
+				names[key] = true
 			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(names)) {
+			c.add(name+"/"+key, of.Elem(), n, func(i int) reflect.Value {
+				return value(i).MapIndex(reflect.ValueOf(key))
+			})
 		}
 	case of.Kind() == reflect.Slice:
 		var all []reflect.Value

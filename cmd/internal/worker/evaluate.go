@@ -29,7 +29,12 @@ func readJudged(c *pipe.Call, q *api.Question, ask any) (*judged, error) {
 	if err := decode(c, q, ask, map[string]any{"topics": &j.topics, "measures": &j.measures}); err != nil {
 		return nil, err
 	}
-	return j, rows(c.Message, "qrels", j.topics, func(topic, doc string, grade float64) error {
+	return j, j.readQrels(c)
+}
+
+// readQrels reads the judgments.
+func (j *judged) readQrels(c *pipe.Call) error {
+	return rows(c.Message, "qrels", j.topics, func(topic, doc string, grade float64) error {
 		if j.qrels[topic] == nil {
 			j.qrels[topic] = map[string]int{}
 		}
@@ -167,6 +172,40 @@ func (w *Worker) fuse(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
 		}
 	}
 	return inColumns(&answer), nil
+}
+
+// tune chooses the parameters of a model for the queries of an index, by their IDs.
+func (w *Worker) tune(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var ask api.Tune
+	var number, threads int
+	var ids map[string]string
+	j := &judged{qrels: trec.Qrels{}}
+	own := map[string]any{"index": &number, "threads": &threads, "topics": &j.topics, "queries": &ids,
+		"level": &ask.Level, "depth": &ask.Depth}
+	if err := decode(c, api.TuneQuestion, &ask, own); err != nil {
+		return pipe.Reply{}, err
+	}
+	if err := j.readQrels(c); err != nil {
+		return pipe.Reply{}, err
+	}
+	s, done, err := w.use(number)
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer done()
+	var topics []trec.Topic
+	for id, text := range ids {
+		topics = append(topics, trec.Topic{ID: id, Text: text})
+	}
+	slices.SortFunc(topics, func(a, b trec.Topic) int { return cmp.Compare(a.ID, b.ID) })
+	found, err := ask.Do(ctx, s, topics, j.qrels, threadsOr(threads), c.Stage("tuning"))
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	for _, note := range found.Notes {
+		c.Note(note)
+	}
+	return inColumns(found), nil
 }
 
 // fusedRow is an answer of a fused run.

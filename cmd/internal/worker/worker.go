@@ -75,6 +75,7 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"evaluate": (*Worker).evaluate,
 	"compare":  (*Worker).compare,
 	"fuse":     (*Worker).fuse,
+	"tune":     (*Worker).tune,
 
 	"cooccurrence": (*Worker).cooccurrence,
 	"matrix words": (*Worker).matrixWords,

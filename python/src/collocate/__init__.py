@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .evaluation import compare as compare
     from .evaluation import evaluate as evaluate
     from .evaluation import fuse as fuse
+    from .evaluation import tune as tune
     from .hits import BatchHits as BatchHits
     from .hits import Concordance as Concordance
     from .hits import Explanation as Explanation
@@ -84,6 +85,7 @@ _WHERE = {
     "pairs": "places",
     "shutdown": "_worker",
     "summary": "places",
+    "tune": "evaluation",
     "vocabulary": "words",
     "wordlist": "words",
 }

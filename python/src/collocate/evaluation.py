@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._pipe import strings
+from ._progress import ProgressOption, bar
 from ._worker import call
 from .errors import need
 from .hits import BatchHits
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .index import Index
 
 _PLAIN = {
     "AP": "map", "nDCG": "ndcg", "RR": "recip_rank", "Rprec": "Rprec", "Bpref": "bpref",
@@ -131,6 +134,58 @@ def fuse(
     for topic, doc, score in zip(found["topic"].tolist(), found["doc"], found["score"].tolist()):
         fused[names[topic]][doc] = score
     return fused
+
+
+def tune(
+    index: Index,
+    topics: Mapping[str, str],
+    qrels: Any,
+    measure: Any = "nDCG@10",
+    *,
+    model: str = "bm25",
+    k1: str | Iterable[float] = "",
+    b: str | Iterable[float] = "",
+    mu: str | Iterable[float] = "",
+    variant: str = "papers",
+    field_weights: str = "",
+    mode: str = "or",
+    folds: int = 5,
+    k: int = 1000,
+    threads: int = 0,
+    progress: ProgressOption = None,
+) -> dict[str, Any]:
+    """Chooses the parameters of a model by judgments, with cross-validation by topics.
+
+    topics: {query ID: text}. qrels, measure: as for `evaluate`.
+    k1, b, mu: values to try, [0.9, 1.2], "0.6..2" or "0.6..2:0.2"; without any, those of
+        `collocate tune` for bm25 and dirichlet. folds: the parameters for each part of the topics
+        are chosen by the others. k: answers of each topic.
+    The result has "best" and "default" (model, parameters, value over all topics), "cross_validated"
+    (the default as a against the parameters chosen without the topic as b, with paired tests as in
+    `compare`), and the DataFrames "grid" and "folds".
+    """
+    pd = need("pandas", "pandas")
+    how = _measure(str(measure))
+    numbers: dict[str, int] = {}
+    arrays = _rows(qrels, "qrels", numbers)
+    args: dict[str, Any] = {
+        "queries": {str(q): text for q, text in topics.items()}, "topics": list(numbers),
+        "measure": how["name"], "level": how["level"], "depth": how["depth"], "model": model,
+        "variant": variant, "field_weights": field_weights, "mode": mode, "folds": folds, "k": k,
+        "threads": threads,
+    }  # fmt: skip
+    if model not in ("bm25", "bm25f") and variant == "papers":
+        del args["variant"]
+    for name, values in (("k1", k1), ("b", b), ("mu", mu)):
+        text = values if isinstance(values, str) else ",".join(str(float(x)) for x in values)
+        if text:
+            args[name] = text
+    with bar(progress, "tuning") as tell:
+        w, number = index._handle()
+        a = call("tune", {"index": number, **args}, arrays, on=w, progress=tell)
+    tables = {n: pd.DataFrame(a.table(n)) for n in ("grid", "folds")}
+    tables["grid"].columns = [c.rpartition("/")[2] for c in tables["grid"].columns]
+    return {**a.result, **tables}
 
 
 def _judged(
