@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,5 +127,39 @@ func TestWhichShardsThereAre(t *testing.T) {
 		if !errors.Is(err, ErrShard) {
 			t.Errorf("pruning shard %d of %d: got error %v, want %v", c.number, c.of, err, ErrShard)
 		}
+	}
+}
+
+// Parts that are joined are different indexes of one kind, and not too many documents in all.
+func TestJoinedPartsAreChecked(t *testing.T) {
+	path, _ := corpusFile(t, rand.New(rand.NewPCG(1, 9)), 5)
+	one := func() *Reader { return open(t, build(t, path, BuildOptions{})) }
+	a, b, another, huge := one(), one(), one(), one()
+	another.analyzer = "unicode"
+	huge.meta.docs = maxDocs - 5
+	cut := filepath.Join(t.TempDir(), "cut")
+	if err := WriteShard(t.Context(), a, cut, 0, 2, MergeOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]struct {
+		parts  []*Reader
+		number int
+	}{
+		"shard -1 of 2":      {[]*Reader{a, b}, -1},
+		"shard 2 of 2":       {[]*Reader{a, b}, 2},
+		"shard 0 of 65537":   {slices.Repeat([]*Reader{a}, MaxShards+1), 0},
+		"are the same index": {[]*Reader{a, b, a}, 0},
+		"their analyzers":    {[]*Reader{a, another}, 0},
+		"in all parts":       {[]*Reader{a, huge}, 0},
+		ErrShard.Error():     {[]*Reader{a, open(t, cut)}, 0},
+	} {
+		dir := filepath.Join(t.TempDir(), "joined")
+		err := JoinShard(t.Context(), c.parts, c.number, dir, MergeOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if err := JoinShard(t.Context(), []*Reader{a, b}, 1, filepath.Join(t.TempDir(), "joined"), MergeOptions{}); err != nil {
+		t.Errorf("the second of two parts: %v", err)
 	}
 }

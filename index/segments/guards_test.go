@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
@@ -245,5 +247,94 @@ func TestCompactingNothing(t *testing.T) {
 	commit(t, w)
 	if r := openReader(t, dir); r.Numbers() != 0 {
 		t.Errorf("%d documents in %d segments, want none", r.Numbers(), len(r.Segments()))
+	}
+}
+
+// A Writer begins in a folder of its own, merges two segments or more, and keeps no more documents
+// in memory than it may.
+func TestWritersAreChecked(t *testing.T) {
+	if _, err := segments.NewWriter(filepath.Join(scratch(t), "ix"),
+		segments.Options{Analyzer: analyzer(t), MergeFactor: 1}); err == nil {
+		t.Error("merging one segment: no error")
+	}
+	taken := scratch(t)
+	if err := os.WriteFile(filepath.Join(taken, "notes.txt"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := segments.NewWriter(taken, segments.Options{Analyzer: analyzer(t)})
+	if err == nil || !strings.Contains(err.Error(), "not empty and not an index") {
+		t.Errorf("a folder of something else: error %v", err)
+	}
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{Memory: 1})
+	for i := range 3 {
+		if err := w.Add(text.Document{ID: fmt.Sprint(i), Text: []byte("red rose")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(t, w)
+	if n := len(openReader(t, dir).Segments()); n != 3 {
+		t.Errorf("%d segments of three documents, of which memory has room for none; want 3", n)
+	}
+}
+
+// A Writer that is not asked to merges no segments, however many there are.
+func TestNothingMergesUnasked(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{MergeFactor: 2})
+	for i := range 12 {
+		if err := w.Add(text.Document{ID: fmt.Sprint(i), Text: []byte("red rose")}); err != nil {
+			t.Fatal(err)
+		}
+		commit(t, w)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(openReader(t, dir).Segments()); n != 12 {
+		t.Errorf("%d segments after 12 commits, want 12", n)
+	}
+}
+
+// The sets of documents to delete are those of the segments in which they were found.
+func TestSetsToDeleteAreChecked(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{})
+	for i := range 3 {
+		if err := w.Add(text.Document{ID: fmt.Sprint(i), Text: []byte("red rose")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	commit(t, w)
+	r := openReader(t, dir)
+	for _, sets := range [][]*docset.Set{nil, {nil}, {docset.Full(2)}, {docset.Full(4)}, {docset.Full(3), nil}} {
+		if n, err := w.DeleteDocs(r, sets); err == nil {
+			t.Errorf("%v: %d documents are deleted, want an error", sets, n)
+		}
+	}
+	if n, err := w.DeleteDocs(r, []*docset.Set{docset.Full(3)}); err != nil || n != 3 {
+		t.Errorf("all: %d documents, %v", n, err)
+	}
+}
+
+// A corpus that is added brings no other schema, and no two documents with one ID.
+func TestCorporaToAddAreChecked(t *testing.T) {
+	file := filepath.Join(scratch(t), "docs.jsonl")
+	twice := `{"id":"1","title":"red"}
+{"id":"1","title":"rose"}
+`
+	if err := os.WriteFile(file, []byte(twice), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, filepath.Join(scratch(t), "ix"), segments.Options{Schema: testSchema(t)})
+	c := &text.Corpus{Paths: []string{file}}
+	var same *index.DuplicateIDError
+	if _, _, err := w.AddCorpus(t.Context(), c, index.BuildOptions{}); !errors.As(err, &same) || !same.Adding {
+		t.Errorf("two documents with one ID: error %v, want one that says so of those to add", err)
+	}
+	c.Options.Schema = testSchema(t)
+	if _, _, err := w.AddCorpus(t.Context(), c, index.BuildOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "has a schema already") {
+		t.Errorf("a second schema: error %v", err)
 	}
 }

@@ -128,9 +128,6 @@ func asList(docs, deleted int) bool { return 4*deleted < (docs+63)/64*8 }
 
 // readLive reads the deleted documents of a segment and returns the others.
 func readLive(b []byte, docs, deleted int) (*docset.Set, error) {
-	if deleted < 0 || deleted > docs {
-		return nil, fmt.Errorf("%d of %d documents are deleted", deleted, docs)
-	}
 	live := docset.Full(docs)
 	if asList(docs, deleted) {
 		list, err := sections.View[uint32](b)

@@ -439,3 +439,19 @@ func TestSharesCoverAllDocuments(t *testing.T) {
 		}
 	}
 }
+
+// Workers of a team that fail at once leave one of their errors.
+func TestTeamsFailOnce(t *testing.T) {
+	team := &Team{}
+	var group sync.WaitGroup
+	for worker := range 8 {
+		group.Go(func() { team.fail(fmt.Errorf("worker %d", worker)) })
+	}
+	group.Wait()
+	if team.err == nil || !team.failed.Load() {
+		t.Error("no error is left")
+	}
+	if _, err := team.Result(); err != team.err {
+		t.Errorf("the result is %v, want %v", err, team.err)
+	}
+}

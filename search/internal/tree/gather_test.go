@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/collocate/collocate/docset"
@@ -418,6 +419,27 @@ func TestGatheringGivenUp(t *testing.T) {
 	for left := range looks {
 		if _, err := Search(&impatient{t.Context(), left}, Of(e), &r); !errors.Is(err, context.Canceled) {
 			t.Errorf("given up at the look %d of %d: error %v, want that of the context", left, looks, err)
+		}
+	}
+}
+
+// Searches in a field that was not searched before may run at once, and share its engine.
+func TestFieldsAtOnce(t *testing.T) {
+	e := buildRecords(t, randomRecords(rand.New(rand.NewPCG(1, 1)), 10))
+	found := make([]*eval.Engine, 8)
+	var group sync.WaitGroup
+	for i := range found {
+		group.Go(func() {
+			var err error
+			if found[i], err = e.Field("body"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, f := range found {
+		if f == nil || f != found[0] {
+			t.Errorf("engines %v, want one", found)
 		}
 	}
 }
