@@ -57,7 +57,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "eval qrels.txt run.txt --per-query"},
 	{args: "eval qrels.txt run.txt run.txt"},
 	{args: "fuse run.txt run.txt"},
-	{args: "tune ix --topics topics.txt --qrels qrels.txt --folds 2 --k1 1"},
+	{args: "tune corpus.index --topics topics.tsv --qrels qrels.txt --folds 2 --k1 1"},
 	{args: "beir few"},
 	{args: "weigh corpus.txt --out weights.tsv"},
 	{args: "weigh corpus.txt --out corpus.weights"},
