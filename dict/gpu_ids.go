@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/collocate/collocate/engine"
@@ -13,9 +14,13 @@ import (
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-// GPU is a dictionary on a device, for texts of very many words. It looks up one text at a time:
-// concurrent calls wait.
+// GPU is a dictionary on a device, for texts of very many words, or on several that share the words
+// of a text. It looks up one text at a time: concurrent calls wait.
 type GPU struct {
+	Log *slog.Logger // says what each of several devices did; nil means none
+
+	named   gpu.Named
+	others  []*GPU // that share the words
 	session *gpu.Session
 	dev     *gpu.Device // of the session
 	file    *File
@@ -28,13 +33,27 @@ type GPU struct {
 }
 
 // OpenGPU opens a device and copies the dictionary there, which must be an stt or one of the xbw
-// kinds. The error wraps engine.ErrNoGPU if there is no device.
-func (d *File) OpenGPU(which engine.Device) (*GPU, error) {
-	s, err := gpu.OpenSession(which.Ordinal, 1)
-	if err != nil {
-		return nil, err
+// kinds. Further devices, with a copy each, share the words of a text. The error wraps
+// engine.ErrNoGPU if there is no device.
+func (d *File) OpenGPU(which engine.Device, also ...engine.Device) (*GPU, error) {
+	var all []*GPU
+	for _, named := range gpu.Several(which, also) {
+		s, err := named.OpenSession(1)
+		var g *GPU
+		if err == nil {
+			g, err = d.useGPU(s, named.Memory)
+		}
+		if err != nil {
+			for _, g := range all {
+				err = errors.Join(err, g.Close())
+			}
+			return nil, err
+		}
+		g.named = named
+		all = append(all, g)
 	}
-	return d.useGPU(s, which.Memory)
+	all[0].others = all[1:]
+	return all[0], nil
 }
 
 // useGPU is OpenGPU in a session, which it closes on errors.
@@ -57,14 +76,18 @@ func (d *File) useGPU(s *gpu.Session, memory int64) (*GPU, error) {
 	return g, nil
 }
 
-// Close frees the device and its memory.
+// Close frees the devices and their memory.
 func (g *GPU) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return errors.Join(g.on.Free(), g.session.Close())
+	err := errors.Join(g.on.Free(), g.session.Close())
+	for _, o := range g.others {
+		err = errors.Join(err, o.Close())
+	}
+	return err
 }
 
-// Bytes returns the size of the dictionary on the device.
+// Bytes returns the size of the dictionary on each device.
 func (g *GPU) Bytes() int64 { return g.on.Bytes() }
 
 // Texts are looked up in chunks that fit on the device.
@@ -76,21 +99,45 @@ const (
 	wordMemory   = 8 + 4     // a reference, and a number
 )
 
-// IDs is like File.IDs, on the device.
-func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
+// IDs is like File.IDs, on the devices. Each looks up a range of the words.
+func (g *GPU) IDs(ctx context.Context, t *Text) ([]uint32, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
+	ids, all := make([]uint32, t.Len()), append([]*GPU{g}, g.others...)
+	err := gpu.Together(ctx, len(all), func(ctx context.Context, i int) error {
+		lo, hi := gpu.Share(t.Len(), i, len(all))
+		err := all[i].find(ctx, t, lo, hi, ids)
+		if len(all) > 1 {
+			all[i].named.Log(g.Log, "words", hi-lo)
+			if err != nil {
+				err = fmt.Errorf("GPU %d: %w", all[i].named.Ordinal, err)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range ids { // words that were in no chunk
+		if t.long(i) {
+			ids[i] = g.file.number(t.Word(i))
+		}
+	}
+	return ids, nil
+}
+
+// find looks up the words [from, to) on one device.
+func (g *GPU) find(ctx context.Context, t *Text, from, to int, ids []uint32) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ids = make([]uint32, t.Len())
-	chunks := t.chunks(min(g.budget, mostChunk))
+	chunks := t.chunks(from, to, min(g.budget, mostChunk))
 	if len(chunks) == 0 {
-		return ids, nil
+		return nil
 	}
 	release, err := g.dev.Acquire(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
 	var chars, words int
@@ -103,15 +150,7 @@ func (g *GPU) IDs(ctx context.Context, t *Text) (ids []uint32, err error) {
 		b.Do(func() error { return g.on.LookUp(b.Stream, b.Arena, b.chars, b.words, b.ids) })
 		gpu.Read(b, b.ids, ids[c.from:c.to])
 	}
-	if err := b.End(); err != nil {
-		return nil, err
-	}
-	for i := range ids { // words that were in no chunk
-		if t.long(i) {
-			ids[i] = g.file.number(t.Word(i))
-		}
-	}
-	return ids, nil
+	return b.End()
 }
 
 // long reports whether a word is too long for a reference.
@@ -122,17 +161,17 @@ type chunk struct{ from, to int }
 
 func (c chunk) chars(t *Text) int { return int(t.ends[c.to-1] - t.start(c.from)) }
 
-// chunks divides a text into chunks that each fit in the given number of bytes. A word that is too
-// long for the device is in none of them.
-func (t *Text) chunks(memory int64) (list []chunk) {
-	from, taken := 0, int64(0)
+// chunks divides the words [from, last) of a text into chunks that each fit in the given number of
+// bytes. A word that is too long for the device is in none of them.
+func (t *Text) chunks(from, last int, memory int64) (list []chunk) {
+	taken := int64(0)
 	end := func(to int) {
 		if to > from {
 			list = append(list, chunk{from, to})
 		}
 		from, taken = to, 0
 	}
-	for i := range t.ends {
+	for i := from; i < last; i++ {
 		if t.long(i) {
 			end(i)
 			from = i + 1
@@ -144,7 +183,7 @@ func (t *Text) chunks(memory int64) (list []chunk) {
 		}
 		taken += need
 	}
-	end(t.Len())
+	end(last)
 	return list
 }
 

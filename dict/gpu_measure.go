@@ -70,7 +70,7 @@ func (g *GPU) measure(ctx context.Context, t *Text, n int, fn func(*batch) error
 	if c.to == 0 {
 		return errors.New("time look-ups: no words")
 	}
-	if list := t.chunks(g.budget); list[0].from > 0 || list[0].to < c.to {
+	if list := t.chunks(0, t.Len(), g.budget); list[0].from > 0 || list[0].to < c.to {
 		return fmt.Errorf("time look-ups: %d words do not fit the device", c.to)
 	}
 	b := g.begin(ctx, c.chars(t), c.to)

@@ -200,7 +200,7 @@ func TestChunks(t *testing.T) {
 	}
 	for memory, want := range map[int64]string{1 << 30: "[{1 3} {5 8}]", 30: "[{1 3} {5 7} {7 8}]",
 		20: "[{1 2} {2 3} {5 6} {6 7} {7 8}]"} {
-		if got := fmt.Sprint(text.chunks(memory)); got != want {
+		if got := fmt.Sprint(text.chunks(0, text.Len(), memory)); got != want {
 			t.Errorf("%d bytes: %s, want %s", memory, got, want)
 		}
 	}

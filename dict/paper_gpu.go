@@ -21,6 +21,9 @@ func (g *GPU) SetLaunch(l Launch) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.on.launch = l
+	for _, o := range g.others {
+		o.SetLaunch(l)
+	}
 }
 
 // paperKernels are the papers' kernels, for an stt and the kinds with RRR.

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/bench/weighbench"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
@@ -93,6 +94,7 @@ var sharedJobs = []sharedJob{
 	{"curves", 10_000, 50_000, shareCurves},
 	{"co-occurrence of points", 100_003, 1_000_000, shareCoOccurrence},
 	{"enrichment", 30_000, 1_000_000, shareEnrichment},
+	{"dict", 1_000_003, 100_000_000, shareDict},
 }
 
 func severalSuites() (list []check.Suite) {
@@ -239,6 +241,32 @@ func shareIndex(ctx context.Context, dir string, n int) (func(sharers, bool) ([]
 			all = append(all, file...)
 		}
 		return all, nil
+	}, err
+}
+
+// shareDict looks up n words in a dictionary of at most a million.
+func shareDict(ctx context.Context, _ string, n int) (func(sharers, bool) ([]byte, error), error) {
+	w, err := weighbench.Words(min(n, 1_000_000) + 1)
+	if err != nil {
+		return nil, err
+	}
+	d, err := built(ctx, w, dict.XBW)
+	text := weighbench.DrawText(w, n, 1, true)
+	return func(on sharers, wanted bool) (_ []byte, err error) {
+		if len(on) == 0 {
+			ids, err := d.IDs(ctx, text, dict.LookUpOptions{})
+			return fmt.Append(nil, ids), err
+		}
+		g, err := d.OpenGPU(on[0], on[1:]...)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, g.Close()) }()
+		ids, err := g.IDs(ctx, text)
+		if err != nil || !wanted {
+			return nil, err
+		}
+		return fmt.Append(nil, ids), nil
 	}, err
 }
 

@@ -25,7 +25,7 @@ from standard input, one per line. With --id, print the words of numbers; a numb
 word is an error, reported after all others are printed.
 
 With --engine gpu, words are looked up on a GPU, very many at a time: for dictionaries of the kinds
-xbw, xbw-plain, xbw-paper and stt.`,
+xbw, xbw-plain, xbw-paper and stt. With --more-devices, several GPUs share the words.`,
 		Example: `  collocate dict lookup words.dict house tree
   collocate dict lookup words.dict --id 0 1 2
   collocate dict lookup words.dict --engine gpu <text.txt >numbers.tsv`,
@@ -41,15 +41,17 @@ xbw, xbw-plain, xbw-paper and stt.`,
 			defer d.Close()
 			l := newLookUp(a, d, byID)
 			if a.engine == engine.GPU {
-				if l.gpu, err = d.OpenGPU(a.gpu); err != nil {
+				if l.gpu, err = d.OpenGPU(a.gpu, a.alsoGPUs()...); err != nil {
 					return err
 				}
+				l.gpu.Log = a.log
 				defer func() { err = errors.Join(err, l.gpu.Close()) }()
 			}
 			return l.run(cmd.Context(), args[1:])
 		},
 	}
 	cmd.Flags().BoolVar(&byID, "id", false, "look up numbers")
+	a.registerSharing(cmd, "the words, each with a copy of the dictionary")
 	return cmd
 }
 
