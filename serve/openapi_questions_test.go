@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"go/ast"
@@ -19,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/search"
 )
 
 // The parameters of questions in openapi.json are made from their declarations: those of URLs, and
@@ -51,7 +53,11 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 		end := begin + int(in.InputOffset())
 		spec = head + after + rest[:begin] + " " + string(made) + rest[end:]
 	}
-	about := comments(t, "../api", "../words", "../vectors")
+	about := comments(t, "../api", "../words", "../vectors", "../search", "../search/internal/ask",
+		"../search/internal/tree", "../serve")
+	for of, name := range sharedSchemas {
+		replace("\n  \"schemas\": {", "", "\n   \""+name+"\":", structSchema(of, about))
+	}
 	for _, q := range api.AboutWords(api.HTTP) {
 		method, path := q.Route()
 		if !strings.Contains(spec, "\n  \""+path+"\": {") {
@@ -130,8 +136,34 @@ func comments(t *testing.T, dirs ...string) map[string]string {
 	return list
 }
 
+// sharedSchemas are the types of answers that have a schema of their own, which others refer to.
+var sharedSchemas = map[reflect.Type]string{
+	reflect.TypeFor[api.Answer]():         "Answer",
+	reflect.TypeFor[api.Hit]():            "Hit",
+	reflect.TypeFor[api.Coverage]():       "Coverage",
+	reflect.TypeFor[api.Document]():       "Document",
+	reflect.TypeFor[search.Snippet]():     "Snippet",
+	reflect.TypeFor[search.Explanation](): "Explanation",
+	reflect.TypeFor[search.Part]():        "Part",
+	reflect.TypeFor[search.FacetCounts](): "FacetCounts",
+	reflect.TypeFor[writeAnswer]():        "Change",
+}
+
+// handSchemas are types whose JSON is not that of their fields.
+var handSchemas = map[reflect.Type]string{reflect.TypeFor[search.Stats](): "Stats"}
+
+// mayBeNull are lists that an answer has without a value, as null.
+var mayBeNull = []string{"search.Snippet.Marks", "search.Explanation.Words"}
+
 // answerSchema returns the schema of a type of answers, with the comments of its fields.
 func answerSchema(t reflect.Type, about map[string]string) map[string]any {
+	if name := cmp.Or(sharedSchemas[t], handSchemas[t]); name != "" {
+		return map[string]any{"$ref": "#/components/schemas/" + name}
+	}
+	return structSchema(t, about)
+}
+
+func structSchema(t reflect.Type, about map[string]string) map[string]any {
 	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return map[string]any{"type": "string"}
 	}
@@ -148,6 +180,8 @@ func answerSchema(t reflect.Type, about map[string]string) map[string]any {
 		return map[string]any{"type": "array", "items": answerSchema(t.Elem(), about)}
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": answerSchema(t.Elem(), about)}
+	case reflect.Interface:
+		return map[string]any{}
 	case reflect.Struct:
 	default:
 		return map[string]any{"type": "integer"}
@@ -166,7 +200,16 @@ func answerSchema(t reflect.Type, about map[string]string) map[string]any {
 			continue
 		}
 		s := answerSchema(f.Type, about)
-		if text := about[t.String()+"."+f.Name]; text != "" {
+		if slices.Contains(mayBeNull, t.String()+"."+f.Name) {
+			s["nullable"] = true
+		}
+		if text := about[t.String()+"."+f.Name]; text != "" && s["$ref"] == nil {
+			if strings.HasPrefix(text, "older name of ") {
+				s["deprecated"] = true
+			}
+			for _, verb := range []string{" is ", " are ", " reports "} { // as Go's comments begin
+				text = strings.TrimPrefix(text, f.Name+verb)
+			}
 			s["description"] = strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 		}
 		if properties[name] = s; how == "" {
@@ -280,4 +323,71 @@ func TestPageAsks(t *testing.T) {
 			t.Errorf("the page asks %s: %v, want %v", q.Name, asks, want)
 		}
 	}
+}
+
+// The types of the page for the answers to searches are made from the same structs. UPDATE=1 writes
+// them.
+func TestPageHasDeclaredTypes(t *testing.T) {
+	const path = "../web/src/lib/answers.ts"
+	about := comments(t, "../api", "../search", "../search/internal/ask", "../search/internal/tree", "../serve")
+	var b strings.Builder
+	b.WriteString("// Made from the Go types of answers: UPDATE=1 go test ./serve -run Declared\n\n" +
+		"import type { Stats } from './api'\n\n" +
+		"export type Value = string | number | Value[] | { lat: number; lon: number }\n")
+	types := slices.SortedFunc(maps.Keys(sharedSchemas), func(a, b reflect.Type) int {
+		return strings.Compare(sharedSchemas[a], sharedSchemas[b])
+	})
+	for _, of := range types {
+		b.WriteString("\nexport interface " + sharedSchemas[of] + " " + inTypeScript(structSchema(of, about), "") + "\n")
+	}
+	old, err := os.ReadFile(path)
+	if err == nil && string(old) == b.String() {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Fatalf("%s is not what the declarations say: run UPDATE=1 go test ./serve -run Declared; %v", path, err)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inTypeScript returns the type that a schema describes.
+func inTypeScript(s map[string]any, indent string) (text string) {
+	defer func() {
+		if s["nullable"] == true {
+			text += " | null"
+		}
+	}()
+	if ref, ok := s["$ref"].(string); ok {
+		return ref[strings.LastIndex(ref, "/")+1:]
+	}
+	switch s["type"] {
+	case "string", "boolean", "number":
+		return s["type"].(string)
+	case "integer":
+		return "number"
+	case "array":
+		return inTypeScript(s["items"].(map[string]any), indent) + "[]"
+	case nil:
+		return "Value"
+	}
+	if values, ok := s["additionalProperties"].(map[string]any); ok {
+		return "Record<string, " + inTypeScript(values, indent) + ">"
+	}
+	properties, required := s["properties"].(map[string]any), s["required"].([]string)
+	text = "{\n"
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		p := properties[name].(map[string]any)
+		may := "?"
+		if slices.Contains(required, name) {
+			may = ""
+		}
+		text += indent + "  " + name + may + ": " + inTypeScript(p, indent+"  ")
+		if about, ok := p["description"].(string); ok {
+			text += " // " + about
+		}
+		text += "\n"
+	}
+	return text + indent + "}"
 }

@@ -26,15 +26,15 @@ import (
 type writeAnswer struct {
 	// Added is the number of documents that were added, or replaced those with the same IDs.
 	Added   int `json:"added"`
-	Deleted int `json:"deleted"`
+	Deleted int `json:"deleted"` // number of documents that were deleted
 	// Merged is the number of segments that were merged.
 	Merged int `json:"merged,omitempty"`
-	// Failed is the number of lines that are no document, Errors the first maxLineErrors of them.
-	Failed int         `json:"failed"`
+	Failed int `json:"failed"` // number of lines that are no document
+	// Errors are the first hundred of them.
 	Errors []lineError `json:"errors,omitempty"`
 	// Ignored are fields of documents that the index does not have.
 	Ignored []string `json:"ignored,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
+	Notes   []string `json:"notes,omitempty"` // what may not be as intended
 	// Durable is true if the change is on disk and visible to searches. Otherwise it will be soon.
 	Durable bool `json:"durable"`
 	// Generation is that of the index with the change, if it is durable.
@@ -43,9 +43,9 @@ type writeAnswer struct {
 
 // lineError is an error in a line of documents.
 type lineError struct {
-	Line  int64  `json:"line"`
-	ID    string `json:"id,omitempty"`
-	Error string `json:"error"`
+	Line  int64  `json:"line"`         // counted from 1
+	ID    string `json:"id,omitempty"` // of the document, if it has one
+	Error string `json:"error"`        // what is wrong with it
 }
 
 const (

@@ -1,31 +1,16 @@
 // The server's API, as /v1/openapi.json describes it.
 
-export interface Mark { start: number; end: number }
-export interface Snippet { text: string; marks: Mark[] | null; before: boolean; after: boolean }
-export interface WordScore { word: string; weight: number; df: number; tf: number; idf?: number; score: number }
-export interface Part {
-  query: string; role?: string; documents: number; matches: boolean; tf?: number; weight?: number; score: number; parts?: Part[]
-}
-export interface Explanation {
-  model: string; length: number; documents?: number; mean_length?: number; score: number; words: WordScore[] | null; tree?: Part
-}
-export type Value = string | number | Value[] | { lat: number; lon: number }
-export interface Hit {
-  rank: number; id: string; doc: number; score: number; fields?: Record<string, Value>; snippet?: Snippet; explain?: Explanation
-}
-export interface Facet { field: string; values: { value: string; docs: number; query: string }[]; distinct: number }
+import type { Answer, Coverage, Document, Explanation, FacetCounts, Hit, Part, Snippet, Value } from './answers'
+
+export type { Answer, Coverage, Explanation, Hit, Part, Snippet, Value }
+export type Facet = FacetCounts
+export type Doc = Document
 export interface Field { name: string; type: string; unstored?: boolean }
 export interface Stats {
   algorithm: string; words: number; postings: number; blocks: number
   scored: number; decoded: number; skipped: number; entered: number
 }
-export interface Answer {
-  query: string; k: number; from?: number; mode: string; parsed?: string; notes?: string[]; total?: number; facets?: Facet[]
-  hits: Hit[]; more?: boolean; stats?: Stats; micros?: number; shards?: Coverage
-}
-export interface Coverage { answered: number; of: number; documents: number; of_documents: number; missing?: string[] }
 export interface Shard { number?: number; replicas: { url: string; error?: string }[]; p95_micros?: number }
-export interface Doc { id: string; doc: number; length: number; text?: string; fields?: Record<string, Value> }
 export interface Word { word: string; count: number; rank: number; docs: number }
 export interface Neighbour { id: number; word: string; count: number; value: number; score: number }
 export interface Link { from: number; to: number; score: number }
