@@ -115,7 +115,7 @@ type Map struct {
 
 // MapQuestion declares the parameters of Map.
 var MapQuestion = about(OfVectors, declare[Map]("map", "place a word and those with similar vectors in a plane",
-	noShards, "command: the page draws it, and similar lists the words", "mcp: it is for drawing",
+	noShards, "mcp: it is for drawing",
 	"gpu: there are few words").in("http: /v1/words/{word}/map; python: Vectors.map"), (*Map).Do)
 
 // Do places the words most similar to a word by their first two principal components.
@@ -138,7 +138,7 @@ type Words struct {
 // WordsQuestion and WordQuestion declare the parameters of Words and OneWord.
 var (
 	WordsQuestion = about(OfMatrix, declare[Words]("words", "list the most frequent words of a matrix, with their frequencies",
-		noShards, "command: vocab and wordlist list words", "python: Cooccurrence.vocabulary has them",
+		noShards, "python: Cooccurrence.vocabulary has them",
 		"gpu: there is nothing to compute"), (*Words).Do)
 	WordQuestion = about(OfMatrix, declare[OneWord]("word", "tell how frequent a word of a matrix is",
 		noShards, "command: neighbours tells it", "mcp: company tells it", "python: Cooccurrence.vocabulary has it",

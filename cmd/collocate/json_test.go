@@ -30,6 +30,8 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "embed eval corpus.vec --analogies four.txt"},
 	{args: "similar corpus.vec cat"},
 	{args: "analogy corpus.vec the cat dog"},
+	{args: "map corpus.vec --word cat"},
+	{args: "words corpus.cooc --prefix c"},
 	{args: "concordance corpus.txt cat"},
 	{args: "keywords corpus.txt --reference words.txt --min-count 1"},
 	{args: "ngrams corpus.txt --min-count 1"},
