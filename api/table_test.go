@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/csv"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -58,5 +59,19 @@ func TestTablesOfAnswers(t *testing.T) {
 	empty, err := TableOf(&Answer{}).CSV(nil, nil)
 	if err != nil || string(empty) != "rank,id,doc,score\r\n" {
 		t.Errorf("no hits are %q, %v", empty, err)
+	}
+}
+
+// Answers about words have a table, but for those that are listed here.
+func TestQuestionsAboutWordsHaveTables(t *testing.T) {
+	var none []string
+	for _, q := range AboutWords(HTTP) {
+		if TableOf(reflect.New(pointed(q.Answer(HTTP))).Interface()) == nil {
+			none = append(none, q.Name)
+		}
+	}
+	want := []string{"dispersion", "word"}
+	if !slices.Equal(none, want) {
+		t.Errorf("no table: %q, want %q", none, want)
 	}
 }

@@ -175,7 +175,7 @@ func TestBatchesAreStreams(t *testing.T) {
 // An error takes the place of a result, after all earlier results, and ends the batch.
 func TestBatchesEndWithTheFirstError(t *testing.T) {
 	s := buildLines(t, "whitespace", "a b", "b c")
-	requests := []Request{{Text: "a"}, {Text: "b"}, {Text: "c", K: -1}, {Text: "a"}}
+	requests := []Request{{Text: "a"}, {Text: "b"}, {Text: "c", K: -2}, {Text: "a"}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for schedule := range Schedules() {

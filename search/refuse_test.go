@@ -47,7 +47,7 @@ func TestWrongRequestsAreErrRequest(t *testing.T) {
 	requests := map[string]Request{
 		"weight":        {Words: []Word{{Text: "solar", Weight: -1}}},
 		"NaN":           {Words: []Word{{Text: "solar", Weight: math.NaN()}}},
-		"k":             {Text: "solar", K: -1},
+		"k":             {Text: "solar", K: -2},
 		"large k":       {Text: "solar", K: MaxK + 1},
 		"from":          {Text: "solar", From: -1},
 		"k1":            {Text: "solar", Model: BM25{K1: -1}},

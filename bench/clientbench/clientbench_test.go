@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 func TestProblems(t *testing.T) {
 	s, _ := open(t)
 	r, err := Run(t.Context(), s, Options{Clients: 2, For: 200 * time.Millisecond,
-		Query: func(*rand.Rand) search.Request { return search.Request{Text: "w", K: -1} }})
+		Query: func(*rand.Rand) search.Request { return search.Request{Text: "w", K: -2} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -400,7 +400,7 @@ func TestGPUBatchStream(t *testing.T) {
 		}
 		next := ask.Request{Words: []ask.Word{{Text: p.Words[got]}}}
 		if got == 2 {
-			next.K = -1
+			next.K = -2
 		}
 		more <- next
 	}
