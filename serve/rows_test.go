@@ -65,6 +65,12 @@ func TestHitsAsRows(t *testing.T) {
 			}
 		}
 	}
+	// Pages of allowed origins may read what is beside the rows.
+	small.o.Origins = []string{"https://example.org"}
+	w := callAs(small, "/v1/search?q=moon&k=1", asLines, "Origin", "https://example.org")
+	if got := w.Header().Get("Access-Control-Expose-Headers"); !strings.Contains(got, "Collocate-Next, Collocate-Total") {
+		t.Errorf("exposed headers are %q", got)
+	}
 	// Rows cannot say which shards are missing.
 	c.replicas[1][0].Close()
 	if w := callAs(c.root, "/v1/search?q=moon", asCSV); w.Code != 503 || decode[problem](t, w.Body.String()).Code != "no_shards" {

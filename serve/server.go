@@ -244,7 +244,7 @@ func (x *exchange) allowOrigin() (answered bool) {
 	}
 	h := x.w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Location, Retry-After, X-Request-Id")
+	h.Set("Access-Control-Expose-Headers", "Collocate-Next, Collocate-Total, Location, Retry-After, X-Request-Id")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	h.Add("Vary", "Origin")
 	if x.r.Method != http.MethodOptions {
