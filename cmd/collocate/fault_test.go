@@ -50,6 +50,7 @@ var writers = []struct {
 	{"wordlist", "wordlist {}/new.txt --out {}/out.parquet", "out.parquet"},
 	{"dict build", "dict build {}/new.txt --out {}/out.dict", "out.dict"},
 	{"search --run", "search {}/other --topics {}/topics.txt --run {}/out.run", "out.run"},
+	{"fuse", "fuse {}/a.run {}/b.run --out {}/out.run", "out.run"},
 	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
 	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
 	{"places --geopackage", "places {}/points.csv -d 5 -p 0.1 --geopackage {}/out.gpkg", "out.gpkg"},
@@ -149,6 +150,7 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	t.Helper()
 	files := map[string]string{
 		"old.txt": "the old rose\nthe rose\n", "new.txt": "the cat sat\nthe dog sat\nthe cat\n",
+		"a.run": "1 Q0 d1 1 2 a\n1 Q0 d2 2 1 a\n", "b.run": "1 Q0 d2 1 3 b\n",
 		"topics.txt": "1:cat\n2:dog\n", "points.csv": "x,y,feature\n0,0,A\n1,1,B\n9,9,A\n8,8,B\n",
 		"beir/corpus.jsonl":   `{"_id":"d1","title":"a","text":"the cat sat"}` + "\n",
 		"beir/queries.jsonl":  `{"_id":"q1","text":"cat"}` + "\n",
