@@ -171,8 +171,11 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	if a.engine == engine.GPU && cmd.Annotations[gpuAnnotation] == "" {
 		return usagef("--engine gpu: %shas no GPU engine; use auto, multicore or sequential", verbPath(cmd))
 	}
-	if err := a.checkMoreDevices(); err != nil {
-		return err
+	// A server takes no engine: search refuses the flag with the others that are not for servers.
+	if len(args) == 0 || !isServer(args[0]) {
+		if err := a.checkMoreDevices(); err != nil {
+			return err
+		}
 	}
 	a.boundMemory(cmd)
 	if a.verbose {
