@@ -35,9 +35,6 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 			func(name string) string { return "= model." + types[name] }, nil},
 		{"request.go", "The models are", "Model =",
 			func(name string) string { return "[" + types[name] + "]" }, nil},
-		{"internal/searchtest/plain.go", "var TestModels", "\n}",
-			func(name string) string { return "model." + types[name] },
-			[]string{"bm25f"}}, // package fielded has its definition
 		{"../bench/gpubench/search.go", "var searchModels", "\n}",
 			func(name string) string { return "search." + types[name] },
 			[]string{"bm25f"}}, // it is not computed on a GPU

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"testing"
@@ -236,7 +237,9 @@ func (p *Plain) SearchPositions(t testing.TB, ix *index.Reader, r ask.Request, s
 	return best(hits, r.K)
 }
 
-var TestModels = []model.Model{
+// TestModels are all models, some with several parameters. Those that are not named are among them
+// with their usual ones.
+var TestModels = withOthers(
 	model.BM25{}, model.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
 	model.BM25{K1: 1.2, B: model.Zero, Variant: bm25.Lucene7},
 	model.BM25{Variant: bm25.Terrier}, model.BM25{K3: 2}, model.BM25{Variant: bm25.LuceneLossy},
@@ -244,6 +247,20 @@ var TestModels = []model.Model{
 	model.BM25{K1: model.Zero, B: 1},
 	OwnRising, OwnWild,
 	model.Boolean{}, model.Cosine{}, model.Dirichlet{}, model.Dirichlet{Mu: 50}, model.DPH{},
+)
+
+// withOthers adds the models of which the list has none.
+func withOthers(list ...model.Model) []model.Model {
+	for _, name := range model.Models() {
+		m, err := model.ParseModel(name)
+		if err != nil {
+			panic(err)
+		}
+		if !slices.ContainsFunc(list, func(x model.Model) bool { return reflect.TypeOf(x) == reflect.TypeOf(m) }) {
+			list = slices.Insert(list, 0, m)
+		}
+	}
+	return list
 }
 
 // OwnRising and OwnWild are models of one's own: one with bounds, and one without, whose scores
