@@ -3,13 +3,14 @@ package api
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// Python has a function for each question that it can ask, with an argument for each parameter, and
-// the same defaults.
+// Python has a function for each question that it can ask, with an argument for each parameter, the
+// same defaults, and a body that uses each. The package offers those that are no methods.
 func TestPythonHasEveryParameter(t *testing.T) {
 	files, err := filepath.Glob("../python/src/collocate/*.py")
 	if err != nil || len(files) == 0 {
@@ -29,10 +30,13 @@ func TestPythonHasEveryParameter(t *testing.T) {
 			continue
 		}
 		function := q.In(Python)
-		has := signature(source.String(), function)
+		has, body := signature(source.String(), function)
 		if has == nil {
-			t.Errorf("Python has no function %s, which asks %s", function, q.Name)
+			t.Errorf("python/src/collocate has no function %s, which asks %s", function, q.Name)
 			continue
+		}
+		if !strings.Contains(function, ".") && !strings.Contains(source.String(), "\n    \""+function+"\": \"") {
+			t.Errorf("python/src/collocate/__init__.py does not offer %s", function)
 		}
 		for _, p := range q.At(Python) {
 			name := p.Argument
@@ -41,7 +45,9 @@ func TestPythonHasEveryParameter(t *testing.T) {
 			}
 			value, ok := has[name]
 			if !ok {
-				t.Errorf("%s has no argument %s", function, name)
+				t.Errorf("%s in python/src/collocate has no argument %s", function, name)
+			} else if !regexp.MustCompile(`\b` + name + `\b`).MatchString(body) {
+				t.Errorf("%s in python/src/collocate has an argument %s and does not send it", function, name)
 			}
 			if p.Argument == "" && !sameDefault(value, p) {
 				t.Errorf("%s(%s=%s): want the default %q", function, name, value, p.Default)
@@ -51,8 +57,9 @@ func TestPythonHasEveryParameter(t *testing.T) {
 }
 
 // signature returns the arguments of a function of Python with their defaults, or nil if there is
-// none. A method is written Class.method; of overloads the last is meant.
-func signature(source, function string) map[string]string {
+// none, and its body without the docstring. A method is written Class.method; of overloads the last
+// is meant.
+func signature(source, function string) (args map[string]string, body string) {
 	class, name, method := strings.Cut(function, ".")
 	def := "\ndef " + function + "("
 	if method && strings.ToLower(class) == class { // a function of a module
@@ -61,7 +68,7 @@ func signature(source, function string) map[string]string {
 	if method {
 		_, body, found := strings.Cut(source, "\nclass "+class+":")
 		if !found {
-			return nil
+			return nil, ""
 		}
 		if end := strings.Index(body, "\nclass "); end >= 0 {
 			body = body[:end]
@@ -70,7 +77,7 @@ func signature(source, function string) map[string]string {
 	}
 	at := strings.LastIndex(source, def)
 	if at < 0 {
-		return nil
+		return nil, ""
 	}
 	list, begin, depth := map[string]string{}, at+len(def), 0
 	add := func(arg string) {
@@ -85,7 +92,7 @@ func signature(source, function string) map[string]string {
 		case ')', ']', '}':
 			if depth--; depth < 0 {
 				add(source[begin:i])
-				return list
+				return list, code(source[i:])
 			}
 		case ',':
 			if depth == 0 {
@@ -94,7 +101,20 @@ func signature(source, function string) map[string]string {
 			}
 		}
 	}
-	return nil
+	return nil, ""
+}
+
+// code returns the part of a function of Python from its signature's end to the next function,
+// without the docstring.
+func code(rest string) string {
+	if end := regexp.MustCompile(`\n *(async )?def |\n\S`).FindStringIndex(rest); end != nil {
+		rest = rest[:end[0]]
+	}
+	before, after, found := strings.Cut(rest, `"""`)
+	if _, body, ends := strings.Cut(after, `"""`); found && ends {
+		return before + body
+	}
+	return rest
 }
 
 // sameDefault compares the default of an argument with that of a parameter. An argument without one

@@ -187,17 +187,10 @@ func TestTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
 	for _, tool := range list.Tools {
-		names = append(names, tool.Name)
 		if !tool.Annotations.ReadOnlyHint || tool.InputSchema == nil || tool.OutputSchema == nil {
 			t.Errorf("%s lacks a schema or the hint that it only reads", tool.Name)
 		}
-	}
-	got := strings.Join(names, " ")
-	if got != "analogy collocations company concordance dispersion document keywords ngrams places places_curve places_pairs "+
-		"places_summary search similar wordlist words" {
-		t.Errorf("the tools are %s, want all sixteen", got)
 	}
 	for _, x := range []struct {
 		tool string
