@@ -287,12 +287,26 @@ func TestDetection(t *testing.T) {
 	}
 }
 
-// Every format is read and written by its name; the error for another name lists them.
+// Every format is defined, read in pieces by the tests, and known by its name; the error for
+// another name lists them.
 func TestFormatNames(t *testing.T) {
+	definitions, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, name := range Formats() {
 		var f Format
 		if err := f.UnmarshalText([]byte(name)); err != nil || f != Format(i) || f.String() != name {
 			t.Errorf("%s: %v, %v; want format %d", name, f, err, i)
+		}
+		if f == Auto {
+			continue
+		}
+		if fragments[f] == nil {
+			t.Errorf("%s has no fragments, so nothing reads it in pieces", name)
+		}
+		if !strings.Contains(string(definitions), "\n//\t"+name+" ") {
+			t.Errorf("%s is not in the table of doc.go", name)
 		}
 	}
 	if _, err := ParseFormat("xml"); err == nil || !strings.Contains(err.Error(), `"xml": want auto, lines`) {
