@@ -156,7 +156,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 		path := cmd.CommandPath()
 		if cmd.Runnable() && !seen[path] && !noJSON[path] && !strings.HasPrefix(path, "collocate completion ") &&
 			!strings.HasPrefix(path, "collocate cluster ") {
-			t.Errorf("%s: --json was not tried", path)
+			t.Errorf("%s: --json was not tried: want a call in jsonCalls, or a line in noJSON", path)
 		}
 	}
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))

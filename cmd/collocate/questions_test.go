@@ -21,7 +21,7 @@ func TestQuestionsAreVerbs(t *testing.T) {
 		name := q.In(api.Command)
 		cmd, _, err := root.Find(strings.Fields(name))
 		if err != nil || cmd.CommandPath() != "collocate "+name {
-			t.Errorf("there is no verb %s: %v", name, err)
+			t.Errorf("there is no verb %s (error %v): want a file in cmd/collocate and a line in verbs.go", name, err)
 			continue
 		}
 		for _, p := range q.At(api.Command) {
