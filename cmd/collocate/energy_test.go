@@ -25,7 +25,7 @@ func slowly(t *testing.T, text, counter string) *os.File {
 	t.Cleanup(func() { os.Stdin = before; in.Close() })
 	go func() {
 		defer out.Close()
-		time.Sleep(energy.Least)
+		time.Sleep(energy.Least + 200*time.Millisecond) // the verb begins to measure a little later
 		setCounter(counter, "4000000")
 		io.WriteString(out, text)
 	}()
