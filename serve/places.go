@@ -20,9 +20,7 @@ import (
 var errNoPoints = errors.New("the server has no places: start it with serve.Options.Points")
 
 const (
-	maxPatterns  = 5000 // of a job
-	maxPoints    = 200_000
-	maxInstances = 50_000
+	maxPatterns  = 5000    // of a job
 	miningMemory = 1 << 30 // bytes
 )
 

@@ -44,9 +44,7 @@ var problemKinds = []problemKind{
 		return errors.Is(err, errNoIndex) || errors.Is(err, errDropped) || isAbsent("index")(err)
 	}},
 	{"no_document", 404, "There is no such document", isAbsent("document")},
-	{"no_word", 404, "The word does not occur", func(err error) bool {
-		return isAbsent("word")(err) || isA[*words.UnknownWord](err)
-	}},
+	{"no_word", 404, "The word does not occur", isA[*words.UnknownWord]},
 	{"no_job", 404, "There is no such job", isAbsent("job")},
 	{"no_text", 404, "The index stores no text", is(words.ErrNoText)},
 	{"no_matrix", 404, "The server has no matrix of words", is(errNoMatrix)},
@@ -82,8 +80,8 @@ func is(targets ...error) func(error) bool {
 	}
 }
 
-// absent is the error of a thing that is not there: an index, a document, a word, a job or an
-// answer of a root.
+// absent is the error of a thing that is not there: an index, a document, a job or an answer of a
+// root.
 type absent struct {
 	error
 	what string

@@ -230,14 +230,3 @@ func (x *exchange) checkWords(q string) error {
 		return nil
 	})
 }
-
-// terms returns the words that the analyzer of the index makes of a text.
-func (x *exchange) terms(of string) (list [][]byte, err error) {
-	err = x.g.analyze(of, func(tokens *text.Tokens) error {
-		for i := range tokens.Words {
-			list = append(list, bytes.Clone(tokens.Word(i)))
-		}
-		return nil
-	})
-	return list, err
-}
