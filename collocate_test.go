@@ -27,7 +27,6 @@ type note struct {
 	At   [2]float64 `index:"place"`
 	Rank float64
 	Open bool
-	kept int
 }
 
 func open(t *testing.T, dir string, o Options) *Index {

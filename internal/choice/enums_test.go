@@ -85,7 +85,7 @@ func TestAllEnumerations(t *testing.T) {
 	for _, check := range []func(){
 		func() { n := bm25.LuceneLossy + 1; checkNames(t, "Variant(7)", n, upTo(n)...) },
 		func() { n := cluster.Job(5); checkNames(t, "Job(5)", n, upTo(n)...) },
-		func() { n := coloc.Miner + 1; checkNames(t, "Algorithm(5)", n, upTo(n)...) },
+		func() { n := coloc.SGCTRows + 1; checkNames(t, "Algorithm(6)", n, upTo(n)...) },
 		func() { n := coloc.Kernel(3); checkNames(t, "Kernel(3)", n, upTo(n)...) },
 		func() { n := coloc.Adjust(2); checkNames(t, "Adjust(2)", n, upTo(n)...) },
 		func() { n := cooccur.Side(3); checkNames(t, "Side(3)", n, upTo(n)...) },
