@@ -35,10 +35,6 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 			func(name string) string { return "= model." + types[name] }, nil},
 		{"request.go", "The models are", "Model =",
 			func(name string) string { return "[" + types[name] + "]" }, nil},
-		{"../bench/gpubench/search.go", "var searchModels", "\n}",
-			func(name string) string { return "search." + types[name] },
-			[]string{"bm25f"}}, // it is not computed on a GPU
-		{"../serve/doc.go", "//\tmodel ", "the default is", plain, nil},
 		{"../python/src/collocate/index.py", "those with all of them.", "Variants of", plain, nil},
 		{"../web/src/views/Search.svelte", "const models =", "\n", plain,
 			[]string{"boolean", "bm25f"}}, // one ranks nothing, the other needs fields

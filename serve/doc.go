@@ -51,29 +51,9 @@
 //	POST /search              a batch, sent as a JSON array
 //	GET /healthz, /readyz     like /v1/health and /v1/ready
 //
-// A query has these parameters, in a URL or as the fields of a JSON object. All but q are optional:
-//
-//	q         the words
-//	k         number of hits, 10 by default and at most [Options.MaxK]; 0 only counts documents
-//	from      number of hits to leave out before the first; offset is an older name
-//	after     the next of an earlier answer: go on after its last hit, also beyond [Options.MaxK]
-//	mode      or (any of the words, the default) or and (all of them)
-//	model     bm25, boolean, cosine, dirichlet or dph with their usual parameters, or bm25f over the
-//	          text fields; the default is [Options.Model]
-//	weights   weights of the text fields in bm25f, such as title=3,body=1; by default those of
-//	          the schema
-//	algorithm, engine   how to search, as in `collocate search`; all give the same hits
-//	snippets  1 or true: show the words in context, if the index stores text
-//	explain   1 or true: show how much each part of the query adds to a score
-//	plain     1 or true: q is only words; otherwise it is a query of package search/query
-//	count     1 or true: count all matching documents
-//	stats     1 or true: report the work of the search
-//	fields    stored fields to show, separated by commas; in JSON a list
-//	facets    fields whose values to count over all matching documents: FIELD, FIELD:N or
-//	          FIELD/STEP, separated by commas; in JSON a list
-//	sort      FIELD or FIELD:desc, or several with commas: sort by fields instead of by score
-//	proximity sdm, or sdm:0.85,0.1,0.05: documents with the words of q side by side score higher
-//	expand    rm3 or bo1, or rm3:docs=10,terms=10,weight=0.5: add words of the best documents to q
+// The parameters of each request are declared in package api and listed in docs/reference.md, with
+// their bounds and defaults. They stand in the URL or are the fields of a JSON object.
+// [Options.MaxK] and [Options.Model] set the most hits and the default model of this server.
 //
 // An unknown parameter is an error, and so are a parameter that is given twice, one in the wrong
 // case (Q for q), and null.

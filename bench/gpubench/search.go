@@ -32,13 +32,19 @@ var searchJob = Job{
 	Measure: measureSearch,
 }
 
-// searchModels are all models, some with other parameters.
-var searchModels = []search.Model{
-	search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
-	search.BM25{K1: 2, B: 1, Variant: bm25.Plus},
-	search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L},
-	search.Boolean{}, search.Cosine{}, search.Dirichlet{}, search.DPH{},
-}
+// searchModels are BM25 with several parameters, then all models of one field.
+var searchModels = func() []search.Model {
+	list := []search.Model{search.BM25{}, search.BM25{K1: 0.9, B: 0.4, Variant: bm25.Lucene},
+		search.BM25{K1: 2, B: 1, Variant: bm25.Plus}, search.BM25{K1: 1.5, B: 0.75, Variant: bm25.L}}
+	for _, name := range search.Models() {
+		m, err := search.ParseModel(name)
+		if err != nil {
+			panic(err) // of a name in its own list
+		}
+		list = append(list, m)
+	}
+	return list
+}()
 
 // withIndex generates a collection, copies its index to the device and calls f.
 func withIndex(ctx context.Context, dev *gpu.Device, shape thesisbench.Shape,
