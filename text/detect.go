@@ -2,7 +2,6 @@ package text
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -27,52 +26,15 @@ func (s *source) detect(head []byte, whole bool) error {
 			return fmt.Errorf("%s: %w", s.path, err)
 		}
 	}
-	switch s.format {
-	case JSON, JSONL:
-		_, s.list, _ = jsonShape(bytes.TrimLeft(head, " \t\r\n"))
-		s.list = s.list && s.format == JSON
-		var err error
-		if s.note, err = s.jsonHead(head); err != nil {
-			return fmt.Errorf("%s: %w", s.path, err)
-		}
-	case TSV:
-		columns, found, err := tsvHeader(head, s.options)
-		if err != nil {
-			return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:emptyLines(head)], newline), err)
-		}
-		if found {
-			s.columns, s.note = columns, columns.note
-		}
-	case CSV:
-		var err error
-		s.columns, err = csvHeader(head, s.options)
-		s.note = s.columns.note
-		if err != nil {
-			if e, ok := errors.AsType[*syntaxError](err); ok {
-				return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:e.at], newline), err)
-			}
-			return fmt.Errorf("%s: line %d: %w", s.path, 1+bytes.Count(head[:emptyLines(head)], newline), err)
-		}
-	case SMART:
-		if s.options.IDField != "" {
-			return fmt.Errorf("%s: text.Options.IDField: SMART files have their IDs after .I; leave it out", s.path)
-		}
-		if s.options.Schema != nil {
-			return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in text.Options.Schema", s.path)
-		}
-		s.note = smartNote(head, s.options)
-		for _, f := range s.options.Fields {
-			if len(f) != 1 || f[0] < 'A' || f[0] > 'Z' {
-				return fmt.Errorf("%s: field %q: sections of SMART files have one-letter names, A to Z", s.path, f)
-			}
-		}
-	case Lines, File, Blank, TREC:
-		if len(s.options.named()) > 0 {
-			return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out text.Options.Fields and text.Options.IDField, "+
-				"or name another text.Options.Format", s.path, s.format)
-		}
-	default:
+	if s.format < 0 || int(s.format) >= len(layouts) || layouts[s.format].split == nil {
 		return fmt.Errorf("%s: unknown format %v", s.path, s.format)
+	}
+	open := layouts[s.format].open
+	if open == nil {
+		open = (*source).withoutFields
+	}
+	if err := open(s, head); err != nil {
+		return err
 	}
 	if (s.format == Lines || s.format == File || s.format == Blank || s.format == TSV) &&
 		bytes.IndexByte(head, '\n') < 0 &&

@@ -321,28 +321,8 @@ func (s *source) readAt(b []byte, off int64) error {
 // cut returns the first offset at or after from at which the text can be cut, or -1 if there is
 // none in b. b starts where a piece starts if that matters to the format: see inOrder.
 func (s *source) cut(b []byte, from int) int {
-	switch s.format {
-	case File:
-		return -1
-	case CSV:
-		return cutCSV(b, from)
-	case JSON:
-		return cutJSON(b, from)
-	case TREC:
-		return cutTREC(b, from)
-	case SMART:
-		return cutLine(b, from, func(line []byte) bool { return smartField(line) == 'I' })
-	case Blank:
-		// The border is after a blank line, which no document crosses.
-		at := cutLine(b, from, isBlank)
-		if at < 0 {
-			return -1
-		}
-		return at + bytes.IndexByte(b[at:], '\n') + 1
-	case TSV:
-		if s.columns.count > 0 {
-			return cutTSV(b, from)
-		}
+	if cut := layouts[s.format].cut; cut != nil {
+		return cut(s, b, from)
 	}
 	return cutLine(b, from, nil)
 }

@@ -184,8 +184,7 @@ func (p *parser) parse(pieces []piece) {
 	p.limit = math.MaxInt
 	toCopy := 0
 	for _, pc := range pieces {
-		switch pc.src.format {
-		case JSONL, JSON, TREC, SMART, CSV, TSV:
+		if layouts[pc.src.format].copies {
 			toCopy += pc.size
 		}
 		p.limit = int(pc.src.options.documentLimit())
@@ -201,7 +200,7 @@ func (p *parser) parse(pieces []piece) {
 		}
 		e := end{src: pc.src, first: pc.first}
 		p.tally, p.long = tally{}, -1
-		if e.err = p.split(pc.src, data, pc.first, pc.last); e.err == nil && pc.src.options.Encoding == UTF8 {
+		if e.err = layouts[pc.src.format].split(p, pc.src, data, pc.first, pc.last); e.err == nil && pc.src.options.Encoding == UTF8 {
 			e.err = checkUTF8(data)
 		}
 		if e.err != nil {
@@ -230,37 +229,6 @@ var (
 	bom     = []byte("\xef\xbb\xbf")
 	newline = []byte("\n")
 )
-
-func (p *parser) split(s *source, data []byte, first, last bool) error {
-	switch s.format {
-	case Lines:
-		p.splitLines(data)
-	case File:
-		p.add(data)
-		p.ids = append(p.ids, s.name...)
-		p.named()
-	case Blank:
-		p.splitBlank(data)
-	case JSONL:
-		return p.splitJSONL(s, data)
-	case JSON:
-		return p.splitJSON(s, data, first, last)
-	case TREC:
-		return p.splitTREC(data)
-	case SMART:
-		return p.splitSMART(s, data)
-	case TSV:
-		if s.columns.count > 0 {
-			return p.splitCSV(s, data, first)
-		}
-		return p.splitTSV(data)
-	case CSV:
-		return p.splitCSV(s, data, first)
-	default:
-		return fmt.Errorf("no reader for %v", s.format)
-	}
-	return nil
-}
 
 // add appends a document without an ID of its own.
 func (p *parser) add(text []byte) {
