@@ -84,6 +84,7 @@ type Question struct {
 	without  map[Door]string
 	called   map[Door]string // where the name differs
 	defaults reflect.Value   // a question with the defaults
+	lists    []*Param        // those whose default is a list
 }
 
 // Param is a parameter of a question.
@@ -249,6 +250,9 @@ func part[Q any](name, help string, not ...string) *Question {
 		p := &q.Params[i]
 		if err := p.fill(q.defaults); err != nil {
 			panic(fmt.Sprintf("%v: the default of %s: %v", t, p.Name, err))
+		}
+		if f := q.defaults.FieldByIndex(p.field); f.Kind() == reflect.Slice && f.Len() > 0 {
+			q.lists = append(q.lists, p)
 		}
 		for _, own := range p.doors {
 			if err := own.fill(reflect.New(t).Elem()); err != nil {
@@ -459,7 +463,12 @@ func (q *Question) Names(d Door) string {
 
 // Fill sets the defaults in a question, a pointer to a struct, and clears what has none.
 func (q *Question) Fill(question any) {
-	reflect.ValueOf(question).Elem().Set(q.defaults)
+	v := reflect.ValueOf(question).Elem()
+	v.Set(q.defaults)
+	for _, p := range q.lists { // copied, as encoding/json writes into a list that is there
+		f := v.FieldByIndex(p.field)
+		f.Set(reflect.AppendSlice(reflect.MakeSlice(f.Type(), 0, f.Len()), f))
+	}
 }
 
 // FillAt sets the defaults of a door.

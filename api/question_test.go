@@ -204,6 +204,21 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// What one question says in JSON is no default of the next one.
+func TestDefaultsAreNotShared(t *testing.T) {
+	var first, second farewell
+	leaving.Fill(&first)
+	in := json.NewDecoder(strings.NewReader(`{"steps": [3]}`))
+	if err := leaving.JSON(HTTP, in, &first); err != nil {
+		t.Fatal(err)
+	}
+	first.Steps[0] = 4 // nor is what a door does with it
+	leaving.Fill(&second)
+	if len(second.Steps) != 2 || second.Steps[0] != 1 {
+		t.Errorf("after another question the default of steps is %v, want 1 and 2.5", second.Steps)
+	}
+}
+
 // farewell has the kinds of parameters that greet lacks.
 type farewell struct {
 	Seed   uint64        `ask:"seed" default:"1" help:"of the choice of words"`

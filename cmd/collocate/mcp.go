@@ -36,7 +36,7 @@ start programs and call their tools:
 
   search, document, concordance  the index in DIR; the last two if it stores its text
   collocations, ngrams, wordlist, keywords, dispersion
-                                 words of the index, if it stores its text
+                                 words of the index; all but the last if it stores its text
   company, words                 the words that a word is associated with, from --matrix
   similar, analogy               words with similar vectors, from --vectors
   places, places_summary,        kinds of places that are together, from --points

@@ -155,8 +155,15 @@ func call(t *testing.T, c *mcp.ClientSession, tool string,
 	return r.Content[0].(*mcp.TextContent).Text, true
 }
 
-// A question that assistants can ask is a tool, with an argument for each of its parameters.
+// A question that assistants can ask is a tool, with an argument for each of its parameters. The
+// guide names it.
 func TestQuestionsAreTools(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/serving.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, about, _ := strings.Cut(string(guide), "\n## For assistants\n")
+	about, _, _ = strings.Cut(about, "\n## ")
 	o, _ := offered(t)
 	list, err := client(t, o).ListTools(t.Context(), nil)
 	if err != nil {
@@ -172,11 +179,27 @@ func TestQuestionsAreTools(t *testing.T) {
 			t.Errorf("there is a tool %s: %v, want %v", q.In(api.MCP), has, want)
 			continue
 		}
+		if name := q.In(api.MCP); has && !strings.Contains(about, "`"+name+"`") {
+			t.Errorf("docs/serving.md does not name the tool %s", name)
+		}
 		for _, p := range q.Params {
 			if _, ok := args[p.Name]; has && ok != (p.Without(api.MCP) == "") {
 				t.Errorf("%s has an argument %s: %v", q.In(api.MCP), p.Name, ok)
 			}
 		}
+	}
+}
+
+// A call that names no measure gets the default, whatever a call before it has named.
+func TestCallsDoNotChangeDefaults(t *testing.T) {
+	o, _ := offered(t)
+	c := client(t, o)
+	usual, _ := call(t, c, "company", map[string]any{"words": "lipid"})
+	if other, _ := call(t, c, "company", map[string]any{"words": "lipid", "by": "mi"}); other == usual {
+		t.Fatalf("by mi: %s, the same as by logdice", other)
+	}
+	if again, _ := call(t, c, "company", map[string]any{"words": "lipid"}); again != usual {
+		t.Errorf("after a call with by mi, the default gives\n%s\nwant\n%s", again, usual)
 	}
 }
 
