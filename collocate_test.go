@@ -287,24 +287,31 @@ func TestSearchesBesideCommits(t *testing.T) {
 	searchers.Wait()
 }
 
+// All goes on after what it ranked at first, also among equal scores and values.
 func TestAllYieldsEveryHitOnce(t *testing.T) {
-	x, err := Memory(Options{})
+	defer func(n int) { ranked = n }(ranked)
+	ranked = page + 1
+	x, err := Memory(Options{Like: note{}})
 	must(t, err)
 	defer x.Close()
 	const n = 2*page + 7
 	for i := range n {
-		must(t, x.Add(text.Document{ID: fmt.Sprint(i), Text: []byte(strings.Repeat("word ", i%5+1))}))
+		must(t, x.Add(note{Key: i, Text: strings.Repeat("word ", i%5+1), Rank: float64(i % 3)}))
+		if i == page {
+			must(t, x.Commit(t.Context()))
+		}
 	}
 	must(t, x.Commit(t.Context()))
-	seen, last := map[string]bool{}, float32(1e9)
-	for hit, err := range x.All(t.Context(), Request{Query: "word", From: 3}) {
+	for name, sort := range map[string]*search.Sort{"scores": nil, "ranks": {Field: "rank"}} {
+		want, err := x.Search(t.Context(), Request{Query: "word", From: 3, K: n, Sort: sort})
 		must(t, err)
-		if seen[hit.ID] || hit.Score > last {
-			t.Fatalf("%s again, or a score of %g after %g", hit.ID, hit.Score, last)
+		var got []Hit
+		for hit, err := range x.All(t.Context(), Request{Query: "word", From: 3, Sort: sort}) {
+			must(t, err)
+			got = append(got, hit)
 		}
-		seen[hit.ID], last = true, hit.Score
-	}
-	if len(seen) != n-3 {
-		t.Errorf("%d hits, want %d", len(seen), n-3)
+		if len(got) != n-3 || !reflect.DeepEqual(got, want.Hits) {
+			t.Errorf("by %s: %d hits, want the %d of one search", name, len(got), len(want.Hits))
+		}
 	}
 }

@@ -153,11 +153,14 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 	return out, nil
 }
 
-// page is the number of hits that All completes at a time.
+// page is the number of hits that All completes at a time, and ranked the number it ranks at a time;
+// tests lower the latter.
 const page = 1000
 
+var ranked = 100 * page
+
 // All yields every hit of a request, best first, of one generation of the index. K is ignored, and
-// Facets and Count are not answered. Beyond search.MaxK hits, a million, it ends with an error.
+// Facets and Count are not answered.
 func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		err := given.Context(ctx)
@@ -179,33 +182,37 @@ func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool)
 		return nil
 	}
 	defer g.release()
-	r.K, r.Facets, r.Count = search.MaxK, nil, true
-	if r.K -= r.From; r.K < 1 {
-		return fmt.Errorf("%w: from %d: want less than %d", search.ErrRequest, r.From, search.MaxK)
-	}
+	r.K, r.Facets, r.Count = ranked, nil, false
 	request, _, err := requestOf(g.searcher, &r)
 	if err != nil {
 		return err
 	}
-	found, err := g.searcher.Search(ctx, request)
-	if err != nil {
-		return err
-	}
-	for rest := range slices.Chunk(found.Hits, page) {
-		hits, err := hitsOf(ctx, g.searcher, &r, request, rest)
+	for {
+		found, err := g.searcher.Search(ctx, request)
 		if err != nil {
 			return err
 		}
-		for _, h := range hits {
-			if !yield(h, nil) {
-				return nil
+		for some := range slices.Chunk(found.Hits, page) {
+			hits, err := hitsOf(ctx, g.searcher, &r, request, some)
+			if err != nil {
+				return err
+			}
+			for _, h := range hits {
+				if !yield(h, nil) {
+					return nil
+				}
 			}
 		}
+		n := len(found.Hits)
+		if n < request.K {
+			return nil
+		}
+		last := &search.After{Score: found.Hits[n-1].Score, Doc: int64(found.Hits[n-1].Doc)}
+		if request.Sort != nil {
+			last.Key = found.Keys[n-1]
+		}
+		request.After, request.From = last, 0
 	}
-	if left := found.Total - int64(r.From+len(found.Hits)); left > 0 {
-		return fmt.Errorf("%w: %d more hits than the %d that can be ranked", search.ErrRequest, left, search.MaxK)
-	}
-	return nil
 }
 
 // requestOf makes a request to the engine.
