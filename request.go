@@ -153,8 +153,8 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 	return out, nil
 }
 
-// page is the number of hits that All completes at a time, and ranked the number it ranks at a time;
-// tests lower the latter.
+// page is the number of hits that All completes at a time, and ranked the number it ranks at a
+// time; tests lower the latter.
 const page = 1000
 
 var ranked = 100 * page
