@@ -229,6 +229,7 @@ func (f *sparkFlags) register(cmd *cobra.Command) {
 	fl.StringArrayVar(&f.conf, "conf", nil, "setting for spark-submit, such as spark.executor.memory=8g; may be given several times")
 	fl.StringVar(&f.submit, "spark-submit", "", "path of spark-submit (default that of SPARK_HOME, or the one on the PATH)")
 	fl.IntVar(&f.reduces, "reduces", 0, "number of reduce tasks; 0 means none for up to 8 maps, otherwise one per map, at most 200")
+	group(cmd, "Spark", "master", "conf", "spark-submit", "reduces")
 }
 
 // start finds spark-submit and creates the folder of --work.

@@ -104,6 +104,8 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
 	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
 	must(cmd.MarkFlagRequired("out"))
+	group(cmd, "Vocabulary", "vocab", "save-vocab", "min-count", "max-size", "ties", "keep-unk", "subsample", "seed")
+	group(cmd, "The papers' algorithms", "method")
 	choices(cmd, map[string][]string{
 		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
 		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "window": {wholeWindow},

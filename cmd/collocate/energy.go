@@ -14,6 +14,7 @@ import (
 func (a *app) registerStats(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.stats, "stats", false,
 		"measure the energy of processors and GPUs, where the system lets one read it")
+	group(cmd, "Engine", "stats")
 }
 
 // energyUse is what a verb took, for --json: all that the processors and the GPUs took meanwhile.

@@ -25,6 +25,7 @@ func (f *paperFlags) register(cmd *cobra.Command) {
 		"the paper's method on a GPU: kernels that run at the same time, each on its own text")
 	fl.IntVar(&f.part, "table-part", 6,
 		"the paper's method on a GPU: a table takes at most this part of the memory; 3, a third, is the paper's")
+	group(cmd, "The papers' algorithms", "sigma", "lambda", "block-text", "streams", "table-part")
 }
 
 // tables returns the tables of the flags. If the paper's engine is not used, it refuses them.

@@ -130,7 +130,6 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
 	a.registerMoreDevices(cmd)
-	group(cmd, "Engine", "more-devices")
 	choices(cmd, map[string][]string{"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
 }
 

@@ -50,12 +50,14 @@ func (a *app) checkMoreDevices() error {
 func (a *app) registerSharing(cmd *cobra.Command, what string) {
 	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
 		"with --engine gpu: numbers of further GPUs that share "+what+"; the same one again is another context on it (set --gpu-memory)")
+	group(cmd, "Engine", "more-devices")
 }
 
 // registerMoreDevices adds --more-devices, for verbs that search on several GPUs.
 func (a *app) registerMoreDevices(cmd *cobra.Command) {
 	cmd.Flags().IntSliceVar(&a.moreDevices, "more-devices", nil,
 		"with --engine gpu: numbers of further GPUs that share topics and partitions, each with a copy of the index; the same one again is another context on it (set --gpu-memory)")
+	group(cmd, "Engine", "more-devices")
 }
 
 func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {

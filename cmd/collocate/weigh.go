@@ -86,6 +86,9 @@ change.`,
 		"unknown": {"add", "merge", "drop"},
 	})
 	a.registerStats(cmd)
+	group(cmd, "Engine", "profile")
+	group(cmd, "Vocabulary", "dict", "unknown")
+	group(cmd, "The papers' algorithms", "method")
 	cmd.AddCommand(newWeighCheckCmd(a))
 	return cmd
 }
