@@ -12,8 +12,8 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// The published times and speedups are those in the text of the thesis: tables 5.4, 5.7, 5.10,
-// 5.13, 7.2 and 7.3, row by row.
+// The published times, speedups and recalls are those in the text of the thesis: tables 5.3 to
+// 5.14, 7.2 and 7.3, row by row.
 func TestPublishedIsPrinted(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "seeds", "000_*.txt"))
 	if err != nil || len(files) != 1 {
@@ -35,6 +35,18 @@ func TestPublishedIsPrinted(t *testing.T) {
 				}
 			}
 		}
+		for i, row := range printedRows(t, string(text), s.recall, 3, 2) {
+			for class := range 4 {
+				if got := had.recall[i][class]; got != [2]float64(row[2*class:2*class+2]) {
+					t.Errorf("table %s, row %d, class %d: %v, the thesis prints %v", s.recall, i, class, got, row)
+				}
+			}
+		}
+		for class, row := range rowsAbove(t, string(text), s.sequential, `^2\t.*$`, 4, 3) {
+			if had.sequential[class] != row[0] {
+				t.Errorf("table %s, class %d: %v, the thesis prints %v", s.sequential, class, had.sequential[class], row)
+			}
+		}
 	}
 	for name, a := range map[string]search.Algorithm{"7.2": search.WAND, "7.3": search.MaxScore} {
 		had := thesisBatch[a]
@@ -54,11 +66,16 @@ func TestPublishedIsPrinted(t *testing.T) {
 // columns.
 func printedRows(t *testing.T, text, table string, rows, skip int) [][]float64 {
 	t.Helper()
+	return rowsAbove(t, text, table, `^He?[ot]m?\.\t.*$`, rows, skip)
+}
+
+func rowsAbove(t *testing.T, text, table, pattern string, rows, skip int) [][]float64 {
+	t.Helper()
 	end := strings.Index(text, "\nTabela "+table+":")
 	if end < 0 {
 		t.Fatalf("the thesis has no table %s", table)
 	}
-	lines := regexp.MustCompile(`(?m)^He?[ot]m?\.\t.*$`).FindAllString(text[:end], -1)
+	lines := regexp.MustCompile("(?m)"+pattern).FindAllString(text[:end], -1)
 	if len(lines) < rows {
 		t.Fatalf("%d rows above the caption of table %s", len(lines), table)
 	}
