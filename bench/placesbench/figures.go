@@ -91,7 +91,7 @@ func (b *bench) preparation() (report.Section, error) {
 // byDistance makes figures 7 to 10.
 func (b *bench) byDistance() (report.Section, error) {
 	s := report.Section{Title: "Figures 7 to 10: time by distance",
-		Text: fmt.Sprintf("Prevalence 0.2; %d points are sparse, %d and %d dense; two clusters hold a fifth of the points.", b.size(30_000), b.size(65_000), b.size(80_000))}
+		Text: fmt.Sprintf("Prevalence 0.2, since the 5 of the thesis' table 1 cannot be one; %d points are sparse, %d and %d dense; two clusters hold a fifth of the points.", b.size(30_000), b.size(65_000), b.size(80_000))}
 	for _, f := range []struct {
 		number int
 		name   string

@@ -1,6 +1,7 @@
 package placesbench
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -172,3 +173,19 @@ func TestPeakOfAShortJob(t *testing.T) {
 }
 
 var kept []byte // forces the measured slice onto the heap
+
+// On a GPU the first round does not count: it may load kernels. On cores every round does.
+func TestFirstRound(t *testing.T) {
+	for kind, want := range map[engine.Kind]float64{engine.GPU: 1, engine.Multicore: 21} {
+		b, rounds := &bench{Options: Options{Rounds: 2, Limit: time.Minute}, ctx: t.Context()}, 0
+		c, err := b.mean(coloc.Options{Engine: kind}, func(context.Context) (time.Duration, error) {
+			if rounds++; rounds == 1 {
+				return 41 * time.Millisecond, nil
+			}
+			return time.Millisecond, nil
+		})
+		if c.ms != want || err != nil {
+			t.Errorf("%v: the mean of %d rounds is %v ms, %v; want %v ms", kind, rounds, c.ms, err, want)
+		}
+	}
+}

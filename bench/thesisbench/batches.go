@@ -28,7 +28,7 @@ func (b *bench) batches() error {
 	out := report.Section{Title: fmt.Sprintf("7 Batches of %d queries, OR", len(b.queued[0])),
 		Text: "Wall time of a whole batch, including looking up words and returning results. Asynchronous: every query is partitioned; on a GPU each has a stream. " +
 			"Synchronous: every query has one block, all in one launch, so that the batch takes as long as its longest query; on cores, every core answers a query alone. " +
-			"One core's time is the sum of the queries' times. The thesis' four batches were 500 queries each of the Yahoo log, and its times are means over them; " + b.aboutBatch()}
+			"One core's time is the sum of the queries' times. The thesis' four batches were 500 queries each of the Yahoo log, and its times are means of 10 runs; " + b.aboutBatch() + " " + b.aboutRuns()}
 	base, err := b.sums()
 	if err != nil {
 		return err
@@ -68,6 +68,15 @@ func (b *bench) aboutBatch() string {
 		return n + "the topics in the order of the file."
 	}
 	return n + "of the four classes above, three eighths short, two medium, two long and one extra."
+}
+
+// aboutRuns says how often a batch is answered.
+func (b *bench) aboutRuns() string {
+	s := fmt.Sprintf("A batch's time is the mean of %d runs (fewer if they take more than %v)", b.Runs, enough)
+	if b.Device != nil {
+		s += ", after one that does not count"
+	}
+	return s + "."
 }
 
 // sums returns the mean seconds of a batch on one core, one query after the other.
@@ -246,7 +255,7 @@ func (b *bench) oneBatch(queries []search.Request, a search.Algorithm, st search
 		how = search.Batch{Engine: engine.Multicore, Schedule: st, Threads: b.Threads}
 	}
 	found := make([]*search.Result, 0, len(requests))
-	f.seconds, _, err = b.timed(func() (time.Duration, error) {
+	f.seconds, _, err = b.warmed(func() (time.Duration, error) {
 		found = found[:0]
 		for r, err := range b.s.SearchBatch(b.ctx, slices.Values(requests), how) {
 			if err != nil {

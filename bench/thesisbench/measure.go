@@ -52,6 +52,17 @@ func (b *bench) timed(run func() (time.Duration, error)) (took, wall float64, er
 	return took / float64(n), wall / float64(n), nil
 }
 
+// warmed is timed, on a device after a call that does not count: it may load kernels and copy lists
+// to the device.
+func (b *bench) warmed(run func() (time.Duration, error)) (took, wall float64, err error) {
+	if b.Device != nil {
+		if _, err := run(); err != nil {
+			return 0, 0, err
+		}
+	}
+	return b.timed(run)
+}
+
 // trimmed returns the mean without the largest and the smallest value.
 func trimmed(values []float64) float64 {
 	all := slices.Sorted(slices.Values(values))

@@ -19,8 +19,8 @@ but a block's first k answers are collected and sorted into a heap, where the th
 one by one, and a launch merges up to 64 lists of answers, where the thesis merges two (the table
 "4.5 Blocks of threads" has both). A partition ends when the ranges of all its lists do; in the
 thesis it ends when the pivot, or the first essential list, is past the end of its own range. Only
-the last point changes a result, and only where answers are lost anyway. The rows "as written" are the
-pseudocode itself, on cores.`
+the last point changes a result, and only where answers are lost anyway. The columns "as written"
+are the pseudocode itself, on cores; its times are means of up to 3 runs of a query.`
 
 // asWritten has what the thesis' pseudocode takes and finds, for a class of queries.
 type asWritten struct {

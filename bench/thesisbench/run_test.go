@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/collocate/collocate/bench/report"
+	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
@@ -162,5 +164,25 @@ func TestPublished(t *testing.T) {
 	// The mean is without the largest and the smallest value.
 	if got := trimmed([]float64{100, 2, 1, 4}); got != 3 {
 		t.Errorf("the trimmed mean of 100, 2, 1, 4 is %v, want 3", got)
+	}
+}
+
+// On a device the first call does not count: it may copy lists there. On cores every call does.
+func TestWarmed(t *testing.T) {
+	for _, device := range []*gpu.Device{nil, new(gpu.Device)} {
+		b, calls := &bench{Options: Options{Device: device, Runs: 2}}, 0
+		took, _, err := b.warmed(func() (time.Duration, error) {
+			if calls++; calls == 1 {
+				return time.Minute, nil
+			}
+			return time.Second, nil
+		})
+		want := 1.0
+		if device == nil {
+			want = 30.5
+		}
+		if took != want || err != nil {
+			t.Errorf("the mean of %d calls is %v s, %v; want %v s", calls, took, err, want)
+		}
 	}
 }

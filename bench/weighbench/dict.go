@@ -269,7 +269,7 @@ func (b *dictBench) report() *report.Report {
 		blocks.Header = append(blocks.Header, strconv.Itoa(n)+" blocks")
 	}
 	r.Add(report.Section{Title: "Texts and blocks", Tables: []report.Table{words, blocks},
-		Text: "Table 3: its sizes of vocabularies are not known, so its four columns are compared with ours in order. The papers show the best of several numbers of threads and blocks, of a kernel in which thread i of N looks up the words i, i+N and so on: the last table has such a kernel. The papers decode blocks of bits by a table of 64 KB in shared memory; on the fly is the other method they name. Everything else on this page is measured with 512 threads in a block and as many blocks as run at a time."})
+		Text: "Table 3: its sizes of vocabularies are not known, so its four columns are compared with ours in order. The papers show the best of several numbers of threads and blocks, of a kernel in which thread i of N looks up the words i, i+N and so on: the last table has such a kernel. The papers decode blocks of bits by a table of 64 KB, whose offsets they keep in shared memory; here the table itself is there, too. On the fly is the other method they name. Everything else on this page is measured with 512 threads in a block and as many blocks as run at a time."})
 	return r
 }
 
