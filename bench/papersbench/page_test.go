@@ -215,5 +215,17 @@ func quotes(dir string) template.FuncMap {
 			}
 			return on, nil
 		},
+		// What the page says is not measured yet.
+		"missing": func() (string, error) {
+			page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+			if err != nil {
+				return "", err
+			}
+			m := regexp.MustCompile(`Not measured yet:</b> ([^<]*?)\.</p>`).FindSubmatch(page)
+			if m == nil {
+				return "nothing", nil
+			}
+			return strings.ReplaceAll(string(m[1]), ", ", ",\n"), nil
+		},
 	}
 }

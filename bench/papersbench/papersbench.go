@@ -105,16 +105,22 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	return page(p, machine(&o), o.Quick || o.Tiny, o.small(), o.amount().rounds), nil
 }
 
-// gather collects the reports of all jobs. Of a thesis that is not complete it takes the sections
-// that were kept.
+// gather collects the reports of all jobs. Of a thesis that is not complete it takes the parts that
+// were kept.
 func gather(device bool, store *report.Store, of func(job string) (*report.Report, error)) (*pages, error) {
 	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: device}
 	for _, job := range Jobs {
 		r, err := of(job)
 		if err == nil && r == nil && (job != deviceJob || device) {
 			p.missing = append(p.missing, job)
-			if job == "thesis" {
+			switch job {
+			case "thesis":
 				r, err = thesisbench.Kept(store)
+			case "places":
+				r, err = placesbench.Kept(store)
+			}
+			if r != nil {
+				p.begun = append(p.begun, job)
 			}
 		}
 		if err != nil {
@@ -251,7 +257,7 @@ func page(p *pages, machine string, quick, small bool, rounds rounds) *report.Re
 		r.Intro += " **This was a quick run on small data:** the last column says what can be compared."
 	}
 	if len(p.missing) > 0 {
-		r.Intro += fmt.Sprintf(" **Not measured yet:** %s.", strings.Join(p.missing, ", "))
+		r.Intro += fmt.Sprintf(" **Not measured yet:** %s.", strings.Join(p.lacks(), ", "))
 	}
 	for _, paper := range papers() {
 		t := report.Table{Name: paper.ID, Prose: true,
@@ -270,6 +276,20 @@ func page(p *pages, machine string, quick, small bool, rounds rounds) *report.Re
 	}
 	r.Sections = append(r.Sections, p.sections...)
 	return r
+}
+
+// lacks names what was not measured, each with its job.
+func (p *pages) lacks() (out []string) {
+	for _, job := range p.missing {
+		what := map[string]string{"thesis": "retrieval", "cooccur": "vocabulary and co-occurrence",
+			"weigh": "term weighting", "dict": "dictionaries on cores", deviceJob: "dictionaries on the GPU",
+			"places": "co-location", "energy": "energy"}[job]
+		if slices.Contains(p.begun, job) {
+			what = "parts of " + what
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", what, job))
+	}
+	return out
 }
 
 // of returns the rounds of a paper's job.

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,7 +86,7 @@ func TestPieces(t *testing.T) {
 		return r
 	}
 	first := run()
-	if !strings.Contains(first.Intro, "**Not measured yet:** thesis, cooccur, weigh, places, energy.") {
+	if !strings.Contains(first.Intro, "**Not measured yet:** retrieval (thesis), vocabulary and co-occurrence (cooccur), term weighting (weigh), co-location (places), energy (energy).") {
 		t.Errorf("the page begins with %q, want the jobs that are missing", first.Intro)
 	}
 	marks := map[string]int{}
@@ -115,9 +117,26 @@ func TestPieces(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if again, err = Page(o.Pieces); err != nil || !strings.Contains(again.Intro, "**Not measured yet:** thesis, ") ||
+	if again, err = Page(o.Pieces); err != nil || !strings.Contains(again.Intro, "**Not measured yet:** parts of retrieval (thesis), ") ||
 		!strings.Contains(fmt.Sprint(texts(again)), "short 7.5 ms; short 8.5 ms as written") {
 		t.Errorf("a part of the thesis, %v: %v", err, again)
+	}
+	// So are the figures of places that were kept; the others are not measured yet.
+	if _, err := store.Do("places.2", func() (*report.Report, error) {
+		return &report.Report{Sections: []report.Section{{Title: "Figure 5", Tables: []report.Table{{Name: "figure-5-neighbours",
+			Header: []string{"points", "sgct"}, Rows: [][]string{{"30", "1.5"}, {"60", "-"}}}}}}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if again, err = Page(o.Pieces); err != nil || !strings.Contains(again.Intro, ", parts of co-location (places), ") {
+		t.Fatalf("a part of places, %v: %v", err, again)
+	}
+	figures := again.Sections[len(papers())-1].Tables[0].Rows
+	for _, want := range [][]string{{"Figure 4", "", "cannot be compared: not measured yet"},
+		{"Figure 5", "points 30: sgct 1.5 ms; points 60: sgct given up", "compared in words: drawn, no numbers in the text; given up after the time limit where it says so"}} {
+		if !slices.ContainsFunc(figures, func(row []string) bool { return slices.Equal([]string{row[0], row[3], row[5]}, want) }) {
+			t.Errorf("places has the figures %q, want %q", figures, want)
+		}
 	}
 	if _, err := Page(t.TempDir()); err == nil {
 		t.Error("a page of nothing: no error")
@@ -242,6 +261,48 @@ func TestLastRow(t *testing.T) {
 	}
 }
 
+// The dictionaries of the paper were on a GPU: its figures are compared with ours on one, also if
+// cores were not measured, and with cores only without a GPU.
+func TestDictionariesOnTheDevice(t *testing.T) {
+	p := &pages{device: true, missing: []string{"dict"}, tables: map[string]*report.Table{
+		"dict-device-by-vocabulary": {Header: []string{"kind", "vocabulary", "MB", "frequent ms", "ns/char", "uniform ms", "ns/char"},
+			Rows: [][]string{{"stt", "10", "4", "1", "0.1", "2", "0.2"}, {"stt", "20", "8", "1", "0.3", "2", "0.4"}, {"xbw", "10", "1", "1", "0.5", "2", "0.6"}, {"xbw", "20", "2", "1", "0.7", "2", ""}}},
+		"dict-device-by-length": {Header: []string{"kind", "vocabulary", "words", "ms"},
+			Rows: [][]string{{"stt", "10", "5", "1"}, {"stt", "20", "5", "2"}}},
+		"dict-device-lengths": {Rows: [][]string{{"10", "4.5", "4.6", "6.3", "6.4", "6.5", "6.6", "7.1", "7.2"}}}}}
+	for number, want := range map[string]string{
+		"Figure 8":  "vocabulary 10, 20: stt 4, 8 MB; xbw 1, 2 MB",
+		"Figure 9":  "words 5: stt of 10 1 ms; stt of 20 2 ms",
+		"Figure 11": "vocabulary 10, 20: stt 0.1, 0.3 ns; xbw 0.5, 0.7 ns",
+		"Figure 12": "vocabulary 10, 20: stt 0.2, 0.4 ns; xbw 0.6, not measured ns",
+		"Table 3":   "10 words: by frequency 4.5 (6.3), uniform 6.5 (7.1)",
+	} {
+		items := weighPaper().Items
+		i := items[slices.IndexFunc(items, func(i item) bool { return i.Number == number })]
+		if got, err := i.ours(p); err != nil || got != want {
+			t.Errorf("%s is %q, %v; want %q", number, got, err, want)
+		}
+		if _, err := i.ours(&pages{missing: []string{"dict"}}); !errors.Is(err, errNotYet) {
+			t.Errorf("%s without a GPU: %v, want that cores are not measured yet", number, err)
+		}
+	}
+}
+
+// Steps are those of the paper's size of text, without those that run beside others.
+func TestSteps(t *testing.T) {
+	p := &pages{tables: map[string]*report.Table{
+		"weigh-steps-ppd":         {Rows: [][]string{{"copy up", "9", ""}, {"dictionary", "3", ""}, {"4 sort", "5", ""}, {"copy up", "9.5", "yes"}}},
+		"weigh-steps-ppd-by-size": {Header: []string{"step", "314.6", "524.3"}, Rows: [][]string{{"copy up", "4", "9"}, {"dictionary", "1", "3"}, {"4 sort", "3", "5"}, {"copy up", "4.5", "9.5"}}}}}
+	for size, want := range map[string]string{
+		"314.6": "PPD, 314.6 MB: copy up 4 ms, 4 sort 3 ms, dictionary 1 ms, of the time without copies the dictionary takes 25%",
+		"":      "PPD, 524.3 MB: copy up 9 ms, 4 sort 5 ms, dictionary 3 ms, of the time without copies the dictionary takes 38%",
+	} {
+		if got, err := steps("ppd", size)(p); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+}
+
 // A value that is scaled, given up or of fewer rounds than the paper's is marked as such.
 func TestMarks(t *testing.T) {
 	numeric, drawn := item{rounds: 10}, item{kind: told, Differs: "x", rounds: 20}
@@ -271,4 +332,57 @@ func TestMarks(t *testing.T) {
 	if n != 3 {
 		t.Errorf("%d values of the thesis are marked as derived, want 3", n)
 	}
+}
+
+// Every number that the list takes from a table is in the paper's text, perhaps with more decimals.
+func TestListQuotesThePapers(t *testing.T) {
+	seeds := filepath.Join("..", "..", "..", "shared", "seeds")
+	files := map[string]string{"thesis": "000_", "cooccur": "001_", "weigh-2016": "002_", "weigh-2017": "003_", "places": "004_"}
+	checked := 0
+	for _, p := range papers() {
+		paths, err := filepath.Glob(filepath.Join(seeds, files[p.ID]+"*.txt"))
+		if err != nil || len(paths) != 1 {
+			t.Skip("no texts of the documents beside the checkout: ", paths, err)
+		}
+		text, err := os.ReadFile(paths[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var printed []float64
+		for _, s := range number.FindAllString(strings.ReplaceAll(string(text), `\!`, ""), -1) {
+			printed = append(printed, valuesOf(s)...)
+		}
+		for _, i := range p.Items {
+			if !strings.HasPrefix(i.Number, "Table") {
+				continue
+			}
+			for _, s := range number.FindAllString(i.Paper, -1) {
+				_, decimals, _ := strings.Cut(s, ".")
+				off := 0.5*math.Pow10(-len(decimals)) + 1e-9
+				v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64) // commas group digits here
+				if err != nil {
+					t.Fatal(err)
+				}
+				if checked++; !slices.ContainsFunc(printed, func(x float64) bool { return math.Abs(x-v) <= off }) {
+					t.Errorf("%s: %s has %s, which its text does not", p.ID, i.Number, s)
+				}
+			}
+		}
+	}
+	if checked < 150 {
+		t.Errorf("%d numbers were looked for, want those of all tables", checked)
+	}
+}
+
+var number = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+
+// valuesOf returns the values that a printed number may have: without its separators, and with one
+// of them as a decimal point.
+func valuesOf(s string) []float64 {
+	whole, _ := strconv.ParseFloat(strings.NewReplacer(",", "", ".", "").Replace(s), 64)
+	decimal, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", "."), 64)
+	if err != nil { // several separators
+		decimal = whole
+	}
+	return []float64{whole, decimal}
 }

@@ -1,6 +1,7 @@
 package papersbench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,7 +17,8 @@ type pages struct {
 	plots    map[string]*report.Plot
 	sections []report.Section
 	device   bool
-	missing  []string // jobs that were not measured
+	missing  []string // jobs that were not measured, or only in part
+	begun    []string // jobs of which some parts were measured
 }
 
 // adopt adds a report; the names of its tables and plots get the prefix.
@@ -113,57 +115,150 @@ func lastRow(name, of, unit string) func(*pages) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		row := t.Rows[len(t.Rows)-1]
-		head := row[0] + " " + of
-		if of == "" {
-			head = t.Header[0] + " " + row[0]
-		}
-		var out []string
-		for i, v := range row[1:] {
-			switch v {
-			case "":
-			case "-":
-				out = append(out, t.Header[i+1]+" "+givenUp)
-			default:
-				out = append(out, t.Header[i+1]+" "+v+unit)
-			}
-		}
-		return head + ": " + strings.Join(out, ", "), nil
+		return rowOf(t, len(t.Rows)-1, of, unit), nil
 	}
 }
 
-// deviceOnly returns the last row of a table that needs a GPU.
-func deviceOnly(name string) func(*pages) (string, error) { return lastRow(name, "", "") }
-
-// lengths returns table 3 of the paper on dictionaries: means, and variances in parentheses.
-func lengths(p *pages) (string, error) {
-	t, err := p.table("dict-lengths")
-	if err != nil {
-		return "", err
+func rowOf(t *report.Table, at int, of, unit string) string {
+	row := t.Rows[at]
+	head := row[0] + " " + of
+	if of == "" {
+		head = t.Header[0] + " " + row[0]
 	}
 	var out []string
-	for _, row := range t.Rows {
-		out = append(out, fmt.Sprintf("%s words: by frequency %s (%s), uniform %s (%s)",
-			row[0], row[1], row[2], row[3], row[4]))
+	for i, v := range row[1:] {
+		switch v {
+		case "":
+		case "-":
+			out = append(out, t.Header[i+1]+" "+givenUp)
+		default:
+			out = append(out, t.Header[i+1]+" "+v+unit)
+		}
 	}
-	return strings.Join(out, "; "), nil
+	return head + ": " + strings.Join(out, ", ")
 }
 
-// steps returns the three longest steps of a method on the GPU.
-func steps(method string) func(*pages) (string, error) {
+// ends returns the first and the last row of a table, as lastRow does.
+func ends(name, unit string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		return rowOf(t, 0, "", unit) + "; " + rowOf(t, len(t.Rows)-1, "", unit), nil
+	}
+}
+
+// onDevice returns the value of a GPU if there was one, and otherwise that of cores.
+func onDevice(device, cores func(*pages) (string, error)) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		if p.device {
+			return device(p)
+		}
+		return cores(p)
+	}
+}
+
+// curves returns the lines of a figure: the values of a column of all rows that begin with the same
+// keys, after those of the axis. Columns whose headings are not unique have the text before them
+// as well: the "ns/char" after "uniform ms" is "uniform ns/char".
+func curves(name string, keys int, axis, column, unit string) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		x, err := at(t, axis)
+		if err != nil {
+			return "", err
+		}
+		from := 0
+		if group, rest, ok := strings.Cut(column, " "); ok && !slices.Contains(t.Header, column) {
+			if from, err = at(t, group+" ms"); err != nil {
+				return "", err
+			}
+			column = rest
+		}
+		c := slices.Index(t.Header[from:], column)
+		if c < 0 {
+			return "", fmt.Errorf("table %s has no column %q", t.Name, column)
+		}
+		var lines, xs []string
+		for rows := t.Rows; len(rows) > 0; {
+			n := slices.IndexFunc(rows, func(row []string) bool { return !slices.Equal(row[:keys], rows[0][:keys]) })
+			if n < 0 {
+				n = len(rows)
+			}
+			var values []string
+			xs = xs[:0]
+			for _, row := range rows[:n] {
+				xs, values = append(xs, row[x]), append(values, cmp.Or(row[from+c], "not measured"))
+			}
+			lines = append(lines, strings.Join(rows[0][:keys], " of ")+" "+strings.Join(values, ", ")+unit)
+			rows = rows[n:]
+		}
+		return fmt.Sprintf("%s %s: %s", axis, strings.Join(xs, ", "), strings.Join(lines, "; ")), nil
+	}
+}
+
+// lengths returns table 3 of the paper on dictionaries: means, and variances in parentheses. A
+// table with a step of 2 has the paper's values beside ours.
+func lengths(name string, step int) func(*pages) (string, error) {
+	return func(p *pages) (string, error) {
+		t, err := p.table(name)
+		if err != nil {
+			return "", err
+		}
+		var out []string
+		for _, row := range t.Rows {
+			out = append(out, fmt.Sprintf("%s words: by frequency %s (%s), uniform %s (%s)",
+				row[0], row[1], row[1+step], row[1+2*step], row[1+3*step]))
+		}
+		return strings.Join(out, "; "), nil
+	}
+}
+
+// steps returns the three longest steps of a method, without those beside others, for a size of the
+// text; "" is the largest, as is a size that was not measured. Of a method with a dictionary it
+// also returns the share of that in the time without copies.
+func steps(method, size string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table("weigh-steps-" + method)
 		if err != nil {
 			return "", err
 		}
-		ms := func(row []string) float64 { x, _ := strconv.ParseFloat(row[1], 64); return x }
-		rows := slices.Clone(t.Rows)
-		slices.SortStableFunc(rows, func(a, b []string) int { return int(1e3 * (ms(b) - ms(a))) })
+		all, err := p.table("weigh-steps-" + method + "-by-size") // has the same rows
+		if err != nil {
+			return "", err
+		}
+		c := slices.Index(all.Header, size)
+		if c < 0 {
+			c = len(all.Header) - 1
+		}
+		ms := func(row []string) float64 { x, _ := strconv.ParseFloat(row[c], 64); return x }
+		var rows [][]string
+		computed, lookup := 0.0, 0.0
+		for i, row := range all.Rows {
+			if len(t.Rows[i]) > 2 && t.Rows[i][2] != "" {
+				continue
+			}
+			rows = append(rows, row)
+			if !strings.HasPrefix(row[0], "copy") {
+				computed += ms(row)
+			}
+			if row[0] == "dictionary" {
+				lookup = ms(row)
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b []string) int { return cmp.Compare(ms(b), ms(a)) })
 		var out []string
 		for _, row := range rows[:min(3, len(rows))] {
-			out = append(out, fmt.Sprintf("%s %s ms", row[0], row[1]))
+			out = append(out, fmt.Sprintf("%s %s ms", row[0], row[c]))
 		}
-		return strings.ToUpper(method) + ": " + strings.Join(out, ", "), nil
+		if lookup > 0 {
+			out = append(out, fmt.Sprintf("of the time without copies the dictionary takes %.0f%%", 100*lookup/computed))
+		}
+		return fmt.Sprintf("%s, %s MB: %s", strings.ToUpper(method), all.Header[c], strings.Join(out, ", ")), nil
 	}
 }
 
@@ -192,14 +287,19 @@ func line(t *report.Table, cells ...string) ([]string, error) {
 	return nil, fmt.Errorf("table %s has no row %q", t.Name, cells)
 }
 
-// bestSingle returns the best times of both partitions, and their speedups.
-func bestSingle(part string) func(*pages) (string, error) {
+// bestSingle returns the best times of both partitions, and their speedups. If written is not "",
+// they are also over one core as written, in the table of this name.
+func bestSingle(part, written string) func(*pages) (string, error) {
 	return func(p *pages) (string, error) {
 		t, err := p.table("thesis-" + part + "-best")
 		if err != nil {
 			return "", err
 		}
 		base, err := line(t, "one core", "", "here")
+		if err != nil {
+			return "", err
+		}
+		over, err := asWritten(p, written)
 		if err != nil {
 			return "", err
 		}
@@ -210,12 +310,38 @@ func bestSingle(part string) func(*pages) (string, error) {
 				return err
 			}
 			kept, err := line(t, cut, "the thesis'", "recall here")
+			faster := speedups(base, ms)
+			if over != nil {
+				faster += "; over one core as written " + speedups(over, ms)
+			}
 			out = append(out, fmt.Sprintf("%s %s ms (%s), recall %s", cut, strings.Join(ms, ", "),
-				speedups(base, ms), strings.Join(kept, ", ")))
+				faster, strings.Join(kept, ", ")))
 			return err
 		})
 		return strings.Join(out, "; "), err
 	}
+}
+
+// asWritten returns the times of one core as written in a table, or nil if there are none.
+func asWritten(p *pages, name string) (ms []string, err error) {
+	if name == "" {
+		return nil, nil
+	}
+	t, err := p.table(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := at(t, "as written: ms")
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range t.Rows {
+		if row[c] == "" {
+			return nil, nil
+		}
+		ms = append(ms, row[c])
+	}
+	return ms, nil
 }
 
 // eachCut calls fn for both partitions that the thesis compares.
