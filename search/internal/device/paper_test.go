@@ -72,8 +72,8 @@ func TestGPUThesis(t *testing.T) {
 			}
 		}
 	}
-	if cut < trials.Of(5) {
-		t.Errorf("%d searches with approximate partitions, want %d or more", cut, trials.Of(5))
+	if cut < 5 && !testing.Short() { // too few are drawn in a short test
+		t.Errorf("%d searches with approximate partitions, want %d or more", cut, 5)
 	}
 }
 
