@@ -73,7 +73,7 @@ func TestGPUThesis(t *testing.T) {
 		}
 	}
 	if cut < 5 && !testing.Short() { // too few are drawn in a short test
-		t.Errorf("%d searches with approximate partitions, want %d or more", cut, 5)
+		t.Errorf("%d searches with approximate partitions, want 5 or more", cut)
 	}
 }
 
