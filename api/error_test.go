@@ -13,6 +13,8 @@ func TestErrorsNameAParameterOnce(t *testing.T) {
 	}{
 		{Error{Param: "facet", Err: errors.New(`facet "lang:0": want 1 or more`)},
 			`facet "lang:0": want 1 or more`, `--facet "lang:0": want 1 or more`},
+		{Error{Param: "field_weights", Err: errors.New("field weights: all are 0")}, "field_weights: all are 0",
+			"--field_weights: all are 0"},
 		{Error{Param: "sort", Err: errors.New("sorting is off")}, "sort: sorting is off", "--sort: sorting is off"},
 		{Error{Param: "k", Said: "0", Err: errors.New("want 1 or more")}, "k 0: want 1 or more", "--k 0: want 1 or more"},
 	} {

@@ -28,13 +28,15 @@ type Error struct {
 func (e *Error) Error() string { return e.Text(e.Param) }
 
 // Text returns the text with the parameter's name as a door writes it. What was expected may begin
-// with the parameter's own name, as in "facet "lang:0": ...", which is then written once.
+// with the parameter's own name, as in "facet "lang:0": ..." or "field weights: ...", which is then
+// written once.
 func (e *Error) Text(name string) string {
 	if name == "" {
 		return e.Err.Error()
 	}
-	if said, ok := strings.CutPrefix(e.Err.Error(), e.Param+" "); ok && e.Said == "" {
-		return name + " " + said
+	own := strings.ReplaceAll(e.Param, "_", " ")
+	if said, ok := strings.CutPrefix(e.Err.Error(), own); ok && e.Said == "" && strings.IndexAny(said, " :") == 0 {
+		return name + said
 	}
 	if e.Said != "" {
 		name += " " + e.Said

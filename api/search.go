@@ -203,8 +203,27 @@ func (q *Search) gather(about *About, r *search.Request) (err error) {
 			return wrong("sort", err)
 		}
 	}
-	if _, fielded := r.Model.(search.BM25F); !fielded && !r.Gathers() {
-		return nil
+	return checkFields(about, r)
+}
+
+// checkFields compares the fields that a request names with those of the index. Each parameter is
+// checked alone, so that the error is about it.
+func checkFields(about *About, r *search.Request) error {
+	var parts []search.Request
+	var params []string
+	if fielded, ok := r.Model.(search.BM25F); ok {
+		params, parts = append(params, "field_weights"), append(parts, search.Request{Model: fielded})
 	}
-	return search.CheckFields(about.Schema, r)
+	if len(r.Facets) > 0 {
+		params, parts = append(params, "facet"), append(parts, search.Request{Facets: r.Facets})
+	}
+	if r.Sort != nil {
+		params, parts = append(params, "sort"), append(parts, search.Request{Sort: r.Sort})
+	}
+	for i := range parts {
+		if err := search.CheckFields(about.Schema, &parts[i]); err != nil {
+			return wrong(params[i], err)
+		}
+	}
+	return nil
 }

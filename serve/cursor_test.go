@@ -148,7 +148,7 @@ func TestCursorsBelongToAnIndex(t *testing.T) {
 		"/v1/search?q=moon&after=%21":                     "bad_parameter",
 		"/v1/search?q=moon&k=1001&after=" + next:          "bad_parameter",
 		"/v1/search?q=moon&k=3&count=1&after=" + next:     "",
-		"/v1/search?q=moon&k=0&facets=none&after=" + next: "bad_request",
+		"/v1/search?q=moon&k=0&facets=none&after=" + next: "bad_parameter",
 	} {
 		w := call(one, wrong, "")
 		if got := decode[problem](t, w.Body.String()); got.Code != code {

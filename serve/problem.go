@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/option"
+	"github.com/collocate/collocate/vectors"
 	"github.com/collocate/collocate/words"
 )
 
@@ -44,7 +45,9 @@ var problemKinds = []problemKind{
 		return errors.Is(err, errNoIndex) || errors.Is(err, errDropped) || isAbsent("index")(err)
 	}},
 	{"no_document", 404, "There is no such document", isAbsent("document")},
-	{"no_word", 404, "The word does not occur", isA[*words.UnknownWord]},
+	{"no_word", 404, "The word does not occur", func(err error) bool {
+		return isA[*words.UnknownWord](err) || errors.Is(err, vectors.ErrUnknown)
+	}},
 	{"no_job", 404, "There is no such job", isAbsent("job")},
 	{"no_text", 404, "The index stores no text", is(words.ErrNoText)},
 	{"no_matrix", 404, "The server has no matrix of words", is(errNoMatrix)},

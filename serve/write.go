@@ -340,7 +340,7 @@ func (x *exchange) deleteMatching() {
 	err := x.asked(api.DeleteQuestion, &ask)
 	how, words := refresh(ask.Refresh), ask.Query
 	if err == nil && strings.TrimSpace(words) == "" {
-		err = errors.New("q: want a query; * matches all documents")
+		err = &api.Error{Param: "q", Err: errors.New("want a query; * matches all documents")}
 	}
 	if err == nil {
 		err = x.checkWords(words)

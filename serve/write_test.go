@@ -93,6 +93,9 @@ func TestDocumentsInAndOut(t *testing.T) {
 	must(t, h, "DELETE", docs+"/a/b", "", 202)
 	must(t, h, "DELETE", docs+"/a%2Fb", "", 404)
 	must(t, h, "POST", docs, `{"id":"fly","title":"A fly","legs":6}`, 202)
+	if p := decode[problem](t, must(t, h, "DELETE", docs, "", 400)); p.Code != "bad_parameter" || p.Parameter != "q" {
+		t.Errorf("delete without a query: %+v, want the parameter q at fault", p)
+	}
 	a = decode[writeAnswer](t, must(t, h, "DELETE", docs+"?q=legs:6+fish&refresh=true", "", 200))
 	if a.Deleted != 3 || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "any part") {
 		t.Errorf("%+v, want 3 deleted, also one that was not committed yet, and a note", a)

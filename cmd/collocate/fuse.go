@@ -21,8 +21,9 @@ func newFuseCmd(a *app) *cobra.Command {
 		GroupID: groupSearch,
 		Long: `Combine the answers of several runs, in the format of TREC, to one run. A RUN may be - for
 standard input. Ranks are those of trec_eval: by descending score, equal ones by descending ID; so
-are equal scores of the new run. With --json, print the number of topics and answers instead of the
-run, which --out then writes.`,
+are equal scores of the new run. It has scores in float32, and of equal ones each is written as the
+next smaller float32, as 'collocate search' does. With --json, print the number of topics and answers
+instead of the run, which --out then writes.`,
 		Example: `  collocate fuse bm25.run dirichlet.run --out both.run
   collocate fuse a.run b.run c.run --by combmnz --weights 1,1,0.5 --out fused.run`,
 		Args: cobra.MinimumNArgs(2),
