@@ -26,10 +26,14 @@ documents whose postings lists have the thesis' four lengths, answer two-word qu
 WAND and MaxScore in all variants, and print times, speedups over one core, and recall beside the
 thesis' values.
 
+Two sections are of what the thesis leaves to others: schedulers of queries, which answer the same
+log in several orders, and its partitions on compressed lists beside plain ones.
+
 With an index and --topics, measure these queries instead, in four classes by the length of their
-postings lists, and the first 2,000 in four batches of 500. --engine auto uses a GPU if there is one; on cores, a hundredth of the collection
-is the default. As in the thesis, each of 20 queries runs 10 times, and the fastest and the
-slowest query are left out. --out writes the page with CSV files and plots to a folder.`,
+postings lists, and the first 2,000 in four batches of 500. --engine auto uses a GPU if there is
+one; on cores, a hundredth of the collection is the default. As in the thesis, each of 20 queries
+runs 10 times, and the fastest and the slowest query are left out. --out writes the page with CSV
+files and plots to a folder.`,
 		Args: cobra.MaximumNArgs(1),
 		Example: `  collocate bench thesis --out thesis
   collocate bench thesis --engine multicore --share 0.001 --queries 4 --runs 3

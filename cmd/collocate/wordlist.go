@@ -49,9 +49,9 @@ The corpus is read twice. An INDEX must store its text.`,
 					return err
 				}
 			}
-			a.summary("%s of %s, %d distinct; dispersion over %d parts",
+			a.summary("%s of %s, %d distinct; dispersion over %s",
 				counted(int64(list.Words), "word"), counted(list.Documents, "document"),
-				list.Distinct, list.Parts)
+				list.Distinct, counted(int64(list.Parts), "part"))
 			if err := table.writeFile(a, out); err != nil {
 				return err
 			}
