@@ -28,7 +28,8 @@ type Request struct {
 	Filter string
 	// All requires all words of Query instead of any.
 	All bool
-	// K is the number of hits; 0 means 10. From is the number of best hits to skip.
+	// K is the number of hits; 0 means 10, and search.NoHits only counts the matches. From is the
+	// number of best hits to skip.
 	K, From int
 	// Model scores documents; nil means BM25.
 	Model search.Model

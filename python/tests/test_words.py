@@ -248,6 +248,30 @@ def test_ngrams():
         ngrams(TEXTS, of="/(/")
 
 
+def test_an_index_is_a_corpus():
+    """Of an index with stored text, tables are those of the texts, and nothing given is ignored."""
+    pytest.importorskip("pandas")
+    with collocate.Index.build(TEXTS, store_text=True, analyzer="unicode") as index:
+        for ask, more in (
+            (wordlist, {}),
+            (ngrams, {"min_count": 1}),
+            (collocate.collocations, {"min_count": 1, "of": "cat", "p": True}),
+        ):
+            assert ask(index, **more).equals(ask(TEXTS, **more))
+            with pytest.raises(ValueError, match="analyzer=: not with an Index"):
+                ask(index, analyzer="english")
+        found, want = (concordance(c, "cat") for c in (index, TEXTS))
+        assert list(found) == list(want) and len(want) == 2
+        with pytest.raises(TypeError, match="keeps no places"):
+            dispersion(index, "cat")
+        with pytest.raises(ValueError, match="stopwords=: not with an Index"):
+            keywords(index, query="cat", stopwords="list.txt")
+        with pytest.raises(ValueError, match="want against="):
+            keywords(index, TEXTS, query="cat")
+    with collocate.Index.build(TEXTS) as index, pytest.raises(ValueError, match="text"):
+        wordlist(index)
+
+
 def test_dispersion():
     with pytest.warns(CollocateWarning, match='"bird" is not in the vocabulary'):
         found = dispersion(TEXTS, ["the", "bird", '"the c*"'])

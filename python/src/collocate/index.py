@@ -242,9 +242,11 @@ class Index:
                 self._fields = (answer.result["fields"] or [], answer.result["stored"] or [])
             return self._opened
 
-    def _call(self, do: str, args: dict[str, Any], arrays: Arrays | None = None) -> Any:
+    def _call(
+        self, do: str, args: dict[str, Any], arrays: Arrays | None = None, progress: Any = None
+    ) -> Any:
         w, number = self._handle()
-        return call(do, {"index": number, **args}, arrays, on=w)
+        return call(do, {"index": number, **args}, arrays, on=w, progress=progress)
 
     def close(self) -> None:
         """Closes the index, and removes it if its folder is temporary."""

@@ -320,7 +320,7 @@ def cooccurrence(
 
 @renamed(k="top", min_value="min_count", min_freq="min_frequency")
 def collocations(
-    corpus: Corpus,
+    corpus: Corpus | Index,
     top: int = 20,
     *,
     of: str = "",
@@ -352,6 +352,7 @@ def collocations(
     parts, group: measure dispersion over these, as in `wordlist`.
     The columns docs and dp_norm are the number of documents that have a pair, and how evenly it is
     distributed (0 is even).
+    An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "parts": parts,
             "group": group, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
@@ -365,10 +366,31 @@ def collocations(
     return need("pandas", "pandas").DataFrame(columns)
 
 
+def _of_index(
+    do: str,
+    args: dict[str, Any],
+    index: Index,
+    fields: Sequence[str] | None,
+    id_field: str | None,
+    format: str | None,
+    encoding: str | None,
+    tell: Any = None,
+) -> Any:
+    """Asks an index with stored text. What says how to read a corpus is refused."""
+    read = {"fields": fields, "id_field": id_field, "format": format, "encoding": encoding,
+            "stopwords": args.get("stopwords"), "skip_bad": args.get("skip_bad"),
+            "analyzer": args.get("analyzer") not in (None, "unicode")}  # fmt: skip
+    for name, given in read.items():
+        if given:
+            raise ValueError(f"{name}=: not with an Index, which has its words already")
+    asked = {name: value for name, value in args.items() if name not in read}
+    return index._call(do, asked, progress=tell)
+
+
 def _of_files(
     do: str,
     args: dict[str, Any],
-    corpus: Corpus,
+    corpus: Corpus | Index,
     fields: Sequence[str] | None,
     id_field: str | None,
     format: str | None,
@@ -376,6 +398,8 @@ def _of_files(
     tell: Any,
 ) -> Any:
     """Calls what reads a corpus more than once: documents in memory go to a temporary file."""
+    if isinstance(corpus, Index):
+        return _of_index(do, args, corpus, fields, id_field, format, encoding, tell)
     with as_file(corpus, fields, id_field) as path:
         if path is None:
             return build_call(do, args, corpus, fields, id_field, format, encoding, tell)
@@ -385,7 +409,7 @@ def _of_files(
 
 
 def wordlist(
-    corpus: Corpus,
+    corpus: Corpus | Index,
     *,
     top: int = 0,
     min_count: int = 1,
@@ -409,6 +433,7 @@ def wordlist(
     top: how many at most, the most frequent; 0 means all.
     parts: measure over this number of equal parts of the corpus instead of documents.
     group: treat documents as one if this regular expression matches the same part of their IDs.
+    An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
     args = {"top": top, "min_count": min_count, "parts": parts, "group": group,
@@ -422,7 +447,7 @@ def wordlist(
 
 @renamed(k="top")
 def ngrams(
-    corpus: Corpus,
+    corpus: Corpus | Index,
     n: int | tuple[int, int] = (2, 5),
     top: int = 0,
     *,
@@ -444,6 +469,7 @@ def ngrams(
 
     top: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
     (whal*) or a regular expression (/whales?/).
+    An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
     try:
@@ -481,6 +507,8 @@ def dispersion(
     plot: `plt.eventplot(list(found.values()))`. For words that the corpus does not have, a warning
     names some that are spelt alike.
     """
+    if isinstance(corpus, Index):
+        raise TypeError("an Index keeps no places of words: want the texts that it was made from")
     queries = _words(of, "of")
     args = {"of": queries, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
             "threads": threads, "memory": memory}  # fmt: skip
@@ -491,7 +519,7 @@ def dispersion(
 
 @renamed(k="top")
 def concordance(
-    corpus: Corpus,
+    corpus: Corpus | Index,
     query: str,
     top: int = 50,
     *,
@@ -520,14 +548,15 @@ def concordance(
     with_, without: only lines whose context matches this query, or does not match it.
     sort: by words around the match: ["L1", "R2"]; M is the match.
     sample: take this number of lines at random, then sort.
-    An index with stored text answers faster: `Index.concordance`.
+    An `Index` with stored text answers faster; `Index.concordance` is the same.
     """
     args = {"q": query, "top": top, "window": window, "sort": listed(sort), "sample": sample,
             "seed": seed, "with": with_, "without": without, "analyzer": analyzer,
             "stopwords": stopwords, "skip_bad": skip_bad, "threads": threads,
             "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
-        a = build_call("concordance", args, corpus, fields, id_field, format, encoding, tell)
+        ask = _of_index if isinstance(corpus, Index) else build_call
+        a = ask("concordance", args, corpus, fields, id_field, format, encoding, tell)
     return Concordance(a)
 
 
@@ -573,7 +602,10 @@ def keywords(
     read = {"analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad}
     if isinstance(corpus, Index):
         more = {"q": query, "against": against, "mode": mode, "docs": docs}
-        a = corpus._call("keywords", {**args, **more})
+        if reference is not None:
+            raise ValueError("reference=: not with an Index: want against=, another query")
+        a = _of_index("keywords", {**args, **read, **more}, corpus, fields, id_field, format,
+                      encoding)  # fmt: skip
     elif reference is None:
         raise ValueError("reference=: want a corpus to compare with, or an Index and a query=")
     elif (options or isinstance(corpus, Vocabulary) or isinstance(reference, Vocabulary)
