@@ -8,7 +8,6 @@ import (
 
 	"github.com/collocate/collocate/internal/gpu/cuda"
 	"github.com/collocate/collocate/internal/gpu/driver"
-	"github.com/collocate/collocate/internal/gpu/emu"
 )
 
 // EmulateEnv is the environment variable that, set to "emulator", makes Open return the interpreter
@@ -16,12 +15,21 @@ import (
 // the whole program.
 const EmulateEnv = "COLLOCATE_GPU"
 
+// interpreter makes an interpreter, if package interpret was imported.
+var interpreter func() driver.Device
+
+// RegisterInterpreter is called by package interpret.
+func RegisterInterpreter(of func() driver.Device) { interpreter = of }
+
 // emulated reports whether the environment selects the interpreter.
 func emulated() (bool, error) {
 	switch v := os.Getenv(EmulateEnv); v {
 	case "":
 		return false, nil
 	case "emulator":
+		if interpreter == nil {
+			return false, fmt.Errorf("%w: %s=%s: this program has no interpreter", ErrUnavailable, EmulateEnv, v)
+		}
 		return true, nil
 	default:
 		return false, fmt.Errorf("%w: %s=%s: want emulator, or nothing",
@@ -36,7 +44,7 @@ func Devices() ([]Info, error) {
 		return nil, err
 	}
 	if emulate {
-		return []Info{emu.New(emu.Options{}).Info()}, nil
+		return []Info{interpreter().Info()}, nil
 	}
 	list, err := cuda.Devices()
 	if err != nil {
@@ -62,7 +70,7 @@ func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {
 			return nil, fmt.Errorf("%w: device %d: want 0, the only interpreter",
 				ErrUnavailable, ordinal)
 		}
-		return opened(New(emu.New(emu.Options{Memory: 4 << 30}))), nil
+		return opened(New(interpreter())), nil
 	}
 	d, err := of(ordinal)
 	if err != nil {

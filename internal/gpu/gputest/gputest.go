@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/emu"
+	_ "github.com/collocate/collocate/internal/gpu/interpret"
 )
 
 // Device returns a device for the test and a stream on it. Both are freed at the test's end;
