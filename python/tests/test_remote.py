@@ -84,6 +84,8 @@ def test_documents_in_and_out(server):
     remote = collocate.connect(server, index="fish", token="xyz")
     remote.add([{"id": "s", "text": "a shark is a fish"}])
     assert {h["id"] for h in remote.search("fish").hits} == {"f", "s"}
+    with pytest.raises(TypeError, match="want the ID of one document"):
+        remote.delete(["s"])
     remote.delete("s")
     assert [h["id"] for h in remote.search("fish").hits] == ["f"]
     with pytest.raises(PermissionError):

@@ -152,6 +152,8 @@ class Remote:
 
     def delete(self, id: str, *, refresh: bool = True) -> Any:
         """Deletes the document with an ID."""
+        if not isinstance(id, str):
+            raise TypeError(f"id={id!r}: want the ID of one document, a str")
         return self._ask(
             "DELETE", f"/v1/documents/{quote(id, safe='')}{'?refresh=true' if refresh else ''}"
         )
