@@ -85,6 +85,7 @@ func TestALiveIndex(t *testing.T) {
 		{Request{Query: "rose daisy", Filter: "tags:(red OR white) rank:>0"}, "3 1"},
 		{Request{Query: "a", Filter: "place:[48,16 TO 49,17]"}, "1"},
 		{Request{Query: "open:true"}, "1"},
+		{Request{Filter: "rank:>0"}, "1 3"},
 		{Request{Query: "*", Sort: &search.Sort{Field: "rank", Descending: true}}, "3 1 2"},
 		{Request{Query: "rose", With: func(r *search.Request) { r.Algorithm = search.Exhaustive }}, "2 1"},
 	} {
@@ -207,6 +208,8 @@ func TestWhatIsRefused(t *testing.T) {
 	must(t, x.Commit(t.Context()))
 	_, err = Open(dir, Options{Like: Options{}})
 	says(err, "index")
+	_, err = x.Search(t.Context(), Request{Query: " "})
+	says(err, "empty query")
 	_, err = x.Search(t.Context(), Request{Query: "("})
 	if !errors.Is(err, search.ErrRequest) {
 		t.Errorf("a wrong query: %v", err)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/collocate/collocate/fields"
@@ -89,7 +90,10 @@ func (x *Index) Search(ctx context.Context, r Request) (*Result, error) {
 	}
 	defer g.release()
 	found, err := answer(ctx, g.searcher, &r)
-	return found, named("search", err)
+	if err != nil {
+		return nil, fmt.Errorf("collocate: %w", err)
+	}
+	return found, nil
 }
 
 func answer(ctx context.Context, s *search.Searcher, r *Request) (*Result, error) {
@@ -226,6 +230,9 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 	within, err := query.ParseFilter(r.Filter, o)
 	if err != nil {
 		return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
+	}
+	if within == nil && strings.TrimSpace(r.Query) == "" {
+		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)
 	}
 	out.Text = r.Query
 	if within != nil || !query.OnlyWords(r.Query) {
