@@ -274,11 +274,21 @@ func TestGPUBatchFewWrongGuesses(t *testing.T) {
 	requests := slices.Repeat([]ask.Request{{Words: []ask.Word{{Text: "rare"}}}}, 2*retryShare)
 	requests[50] = wrong
 	equalBatches(t, s, requests)
-	for i, found := range collect(t,
-		s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
-		if why := found.Stats.GPU.Fallback; (why == guessedWrong) != (i == 50) {
-			t.Errorf("request %d: Fallback %q, want %q at request 50 only", i, why, guessedWrong)
+	retried := false
+	for range 5 { // a batch that a busy machine divides into small launches is retried on the device
+		for i, found := range collect(t,
+			s.SearchBatch(t.Context(), slices.Values(requests), ask.Batch{Engine: engine.GPU})) {
+			switch why := found.Stats.GPU.Fallback; {
+			case why != guessedWrong:
+			case i == 50:
+				retried = true
+			default:
+				t.Errorf("request %d: Fallback %q, want it at request 50 only", i, why)
+			}
 		}
+	}
+	if !retried {
+		t.Errorf("request 50: no Fallback %q in five batches", guessedWrong)
 	}
 }
 
