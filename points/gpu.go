@@ -50,21 +50,19 @@ const gpuLanes = 2
 // OpenGPU opens a device, and further ones that share its jobs. Its error wraps engine.ErrNoGPU if
 // there is none.
 func OpenGPU(which engine.Device, also ...engine.Device) (*GPU, error) {
-	var all []*GPU
-	for _, d := range gpu.Several(which, also) {
+	all, err := gpu.OpenEach(which, also, func(d gpu.Named) (*GPU, error) {
 		s, err := d.OpenSession(gpuLanes)
-		var g *GPU
-		if err == nil {
-			g, err = newGPU(s, d.Memory)
-		}
 		if err != nil {
-			for _, g := range all {
-				err = errors.Join(err, g.Close())
-			}
 			return nil, err
 		}
-		g.on = d
-		all = append(all, g)
+		g, err := newGPU(s, d.Memory)
+		if err == nil {
+			g.on = d
+		}
+		return g, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	all[0].others = all[1:]
 	return all[0], nil

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -25,6 +26,22 @@ func Several(which engine.Device, also []engine.Device) []Named {
 		seen[d.Ordinal] = true
 	}
 	return all
+}
+
+// OpenEach opens the devices of a job in turn. If one fails, it closes those before it.
+func OpenEach[T interface{ Close() error }](which engine.Device, also []engine.Device,
+	open func(Named) (T, error)) (all []T, err error) {
+	for _, d := range Several(which, also) {
+		one, err := open(d)
+		if err != nil {
+			for _, opened := range all {
+				err = errors.Join(err, opened.Close())
+			}
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // CheckSeveral returns an error if there are further devices and the engine is not the GPU: engine
