@@ -152,6 +152,19 @@ func TestPieces(t *testing.T) {
 		!slices.Contains(said, "dict.stt.50: kept from an earlier run") {
 		t.Errorf("the run says %q, want that only dict.stt.100 was measured", said)
 	}
+	// So are the rows of co-occurrence.
+	o.Only = []string{"cooccur"}
+	run()
+	for _, name := range []string{"cooccur.json", "cooccur.2.sequential.json"} {
+		if err := os.Remove(filepath.Join(o.Pieces, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if slices.Contains(said, "cooccur.2.sequential: kept from an earlier run") ||
+		!slices.Contains(said, "cooccur.2.multicore: kept from an earlier run") {
+		t.Errorf("the run says %q, want that only the sequential engine was measured", said)
+	}
 	o.Threads = 2
 	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other settings") {
 		t.Errorf("with other settings: error %v", err)
