@@ -57,6 +57,12 @@ func about[Q, A any](of Source, q *Question, do func(*Q, context.Context, *Env) 
 	return q
 }
 
+// answers completes the declaration of any other question by the type of its answers.
+func answers[A any](q *Question) *Question {
+	q.answer = reflect.TypeFor[A]()
+	return q
+}
+
 // New returns a question with the defaults of a door, a pointer to a struct.
 func (q *Question) New(d Door) any {
 	question := reflect.New(q.kind).Interface()
@@ -102,7 +108,8 @@ func (q *Question) Ask(ctx context.Context, e *Env, question any) (any, error) {
 	return answer, err
 }
 
-// Answer returns the type of the answers at a door.
+// Answer returns the type of the answers at a door. Changes of an index, which a server makes later
+// than it answers, and its state have other types over HTTP.
 func (q *Question) Answer(d Door) reflect.Type {
 	if one, ok := q.answer.MethodByName("One"); ok && d == HTTP {
 		return one.Type.Out(0)

@@ -34,10 +34,10 @@ const runsAreFiles = "http root mcp page: runs and judgments are files of the us
 
 // EvaluateQuestion and CompareQuestion declare the parameters of Evaluate and Compare.
 var (
-	EvaluateQuestion = declare[Evaluate]("eval", "measure how good a run is, as trec_eval does", runsAreFiles).
-				in("python: evaluate")
-	CompareQuestion = declare[Compare]("compare", "compare two runs, with paired tests", runsAreFiles).
-			in("command: eval")
+	EvaluateQuestion = answers[*EvaluateAnswer](declare[Evaluate]("eval", "measure how good a run is, as trec_eval does", runsAreFiles).
+				in("python: evaluate"))
+	CompareQuestion = answers[*CompareAnswer](declare[Compare]("compare", "compare two runs, with paired tests", runsAreFiles).
+			in("command: eval"))
 )
 
 // EvaluateAnswer has the values of measures, by their names.

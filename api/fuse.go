@@ -17,7 +17,14 @@ type Fuse struct {
 }
 
 // FuseQuestion declares the parameters of Fuse.
-var FuseQuestion = declare[Fuse]("fuse", "make one run of several", runsAreFiles)
+var FuseQuestion = answers[*Fused](declare[Fuse]("fuse", "make one run of several", runsAreFiles))
+
+// Fused describes a run that was made of several.
+type Fused struct {
+	Run     string `json:"run,omitempty"` // the file that has it
+	Topics  int    `json:"topics"`        // number of topics
+	Answers int    `json:"answers"`       // number of answers to all of them
+}
 
 // Do fuses the runs.
 func (q *Fuse) Do(runs []*trec.Run) (*trec.Run, error) {

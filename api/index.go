@@ -108,23 +108,23 @@ var (
 	RefreshingQuestion = part[Refreshing]("refreshing", "when a server makes a change visible")
 	AddingQuestion     = part[Adding]("adding", "how documents are added")
 
-	BuildQuestion = declare[Build]("index", "index documents for search",
+	BuildQuestion = answers[index.Stats](declare[Build]("index", "index documents for search",
 		"mcp: assistants only read; page: it only reads",
-		"http root: PUT /v1/indexes/NAME makes an empty one, to which documents are added").in("python: Index.build")
-	AddQuestion = declare[Add]("index add", "add documents to an index, or replace those with the same IDs",
-		onlyReads, noWriting).in("http: POST /v1/documents; python: Index.add")
-	DeleteQuestion = declare[Delete]("index delete", "delete documents from an index by their IDs or by a query",
-		onlyReads, noWriting).in("http: DELETE /v1/documents; python: Index.delete")
-	MergeQuestion = declare[Merge]("index merge", "merge segments of an index where there are many of about the same size",
-		onlyReads, noWriting).in("http: POST /v1/merge; python: Index.merge")
-	CompactQuestion = declare[Compact]("index compact", "make one segment of an index, without deleted documents",
-		onlyReads, noWriting).in("http: POST /v1/compact; python: Index.compact")
-	StatsQuestion = declare[Stats]("index stats", "describe an index: what is in it, how large its parts are",
+		"http root: PUT /v1/indexes/NAME makes an empty one, to which documents are added").in("python: Index.build"))
+	AddQuestion = answers[Changed](declare[Add]("index add", "add documents to an index, or replace those with the same IDs",
+		onlyReads, noWriting).in("http: POST /v1/documents; python: Index.add"))
+	DeleteQuestion = answers[Changed](declare[Delete]("index delete", "delete documents from an index by their IDs or by a query",
+		onlyReads, noWriting).in("http: DELETE /v1/documents; python: Index.delete"))
+	MergeQuestion = answers[Changed](declare[Merge]("index merge", "merge segments of an index where there are many of about the same size",
+		onlyReads, noWriting).in("http: POST /v1/merge; python: Index.merge"))
+	CompactQuestion = answers[Changed](declare[Compact]("index compact", "make one segment of an index, without deleted documents",
+		onlyReads, noWriting).in("http: POST /v1/compact; python: Index.compact"))
+	StatsQuestion = answers[index.Stats](declare[Stats]("index stats", "describe an index: what is in it, how large its parts are",
 		"mcp: the server's instructions describe the index; gpu: there is nothing to compute").
-		in("http: /v1/status; python: Index.stats")
-	ShowQuestion = declare[Show]("show", "show the stored fields or the text of documents",
+		in("http: /v1/status; python: Index.stats"))
+	ShowQuestion = answers[*Document](declare[Show]("show", "show the stored fields or the text of documents",
 		"gpu: there is nothing to compute").
-		in("http: /v1/documents/{id}; python: Index.stored; mcp: document")
+		in("http: /v1/documents/{id}; python: Index.stored; mcp: document"))
 )
 
 // Changed says what a change did, and what the index has after it.

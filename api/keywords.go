@@ -22,7 +22,7 @@ type Keywords struct {
 	Reference []string      `ask:"reference" not:"http root mcp: a question names no files there: documents of the index are compared" help:"the corpus to compare with: files and folders"`
 	By        words.Keyness `ask:"by" default:"lrc" help:"measure of keyness, by which words are sorted"`
 	Top       int           `ask:"top" also:"k" default:"20" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of words"`
-	MinCount  uint64        `ask:"min_count" default:"5" at:"http mcp: default=0, there are few documents" help:"leave out words that occur less often in both together"`
+	MinCount  uint64        `ask:"min_count" default:"5" help:"leave out words that occur less often in both together"`
 	Negative  bool          `ask:"negative" help:"list the words that are rarer here instead"`
 	Documents bool          `ask:"documents" not:"http root mcp: it compares corpora, not documents of an index" help:"of corpora: compare numbers of documents instead of occurrences"`
 	N         int           `ask:"ngram" short:"n" default:"1" range:"1..9" not:"http root mcp: it compares corpora, not documents of an index" help:"of corpora: compare sequences of this number of words"`
@@ -91,6 +91,9 @@ func (q *Keywords) Do(ctx context.Context, e *Env, each func(words.Keyword) erro
 		a.Keywords, stats, err = words.KeywordsOf(ctx, e.Corpus, e.Reference, words.CorpusKeyOptions{KeyOptions: o,
 			N: q.N, Documents: q.Documents, Analyzer: e.Analyzer, Threads: e.Threads, Engine: e.Engine, Device: e.Device})
 		a.Total, a.ReferenceTotal, a.Compared = stats.N1, stats.N2, stats.Compared
+	}
+	if err == nil && a.Compared == 0 && q.MinCount > 1 {
+		a.Notes = append(a.Notes, fmt.Sprintf("no word occurs %d times in both together: a smaller min_count lists rarer ones", q.MinCount))
 	}
 	a.Keywords = append([]words.Keyword{}, a.Keywords...)
 	for i := range a.Keywords {

@@ -292,8 +292,9 @@ type Mine struct {
 }
 
 // MineQuestion declares the parameters of Mine.
-var MineQuestion = declare[Mine]("places", "find kinds of places that are often together", noRoot).
-	in("http: /v1/places/patterns; python: mine")
+var MineQuestion = answers[*MineAnswer](
+	declare[Mine]("places", "find kinds of places that are often together", noRoot).
+		in("http: /v1/places/patterns; python: mine"))
 
 const noRoot = "root: it has no points"
 

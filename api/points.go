@@ -16,9 +16,9 @@ type Summary struct {
 }
 
 // SummaryQuestion declares the parameters of Summary.
-var SummaryQuestion = declare[Summary]("places summary",
+var SummaryQuestion = answers[*points.Summary](declare[Summary]("places summary",
 	"describe points before they are mined: extent, likely errors, distances worth mining", noRoot,
-	"gpu: it is quick on cores")
+	"gpu: it is quick on cores"))
 
 // Do describes the points.
 func (q *Summary) Do(ctx context.Context, on *Places) (*points.Summary, error) {
@@ -61,9 +61,9 @@ type Pairs struct {
 }
 
 // PairsQuestion declares the parameters of Pairs.
-var PairsQuestion = declare[Pairs]("places pairs", "tell which features are near one another more often than by chance (colocation quotients)",
+var PairsQuestion = answers[*PairsAnswer](declare[Pairs]("places pairs", "tell which features are near one another more often than by chance (colocation quotients)",
 	noRoot, "gpu: it is quick on cores").
-	in("http: /v1/places/quotients")
+	in("http: /v1/places/quotients"))
 
 // PairsAnswer has the colocation quotients of ordered pairs of features.
 type PairsAnswer struct {
@@ -139,8 +139,8 @@ type Curve struct {
 }
 
 // CurveQuestion declares the parameters of Curve.
-var CurveQuestion = declare[Curve]("places curve", "show at which distances two features attract or avoid one another",
-	noRoot)
+var CurveQuestion = answers[*CurveAnswer](declare[Curve]("places curve", "show at which distances two features attract or avoid one another",
+	noRoot))
 
 // CurveAnswer has the curves of pairs of features.
 type CurveAnswer struct {
@@ -229,10 +229,10 @@ type CoOccurrence struct {
 }
 
 // CoOccurrenceQuestion declares the parameters of CoOccurrence.
-var CoOccurrenceQuestion = declare[CoOccurrence]("places co-occurrence",
+var CoOccurrenceQuestion = answers[*CoOccurrenceAnswer](declare[CoOccurrence]("places co-occurrence",
 	"compute the co-occurrence ratio of spatial omics for all pairs of features, by distance", noRoot,
 	"mcp: a number for each pair and distance is too much to read; page: places curve has a picture").
-	in("python: places.co_occurrence")
+	in("python: places.co_occurrence"))
 
 // CoOccurrenceAnswer has the co-occurrence ratios of all pairs of features, by distance.
 type CoOccurrenceAnswer struct {
@@ -296,9 +296,9 @@ type Enrichment struct {
 }
 
 // EnrichmentQuestion declares the parameters of Enrichment.
-var EnrichmentQuestion = declare[Enrichment]("places enrichment",
+var EnrichmentQuestion = answers[*EnrichmentAnswer](declare[Enrichment]("places enrichment",
 	"count the neighbours of all pairs of features, and compare with random labels", noRoot,
-	"mcp page: places pairs tells the same in a number that is easier to read")
+	"mcp page: places pairs tells the same in a number that is easier to read"))
 
 // EnrichmentAnswer has the neighbourhood enrichment of all pairs of features.
 type EnrichmentAnswer struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -348,5 +349,22 @@ func TestEmbeddedAndInPaths(t *testing.T) {
 	err := leaving.Values(HTTP, url.Values{"whom": {"Ann"}}, new(farewell))
 	if err == nil || err.Error() != "whom: it is in the path" {
 		t.Errorf("whom in the query of a URL: %v", err)
+	}
+}
+
+// A door may list fewer things or shorter texts by default, or make fewer rounds; what an answer
+// means is the same in all, but for two habits of those who come from other tools.
+func TestDoorsDifferInSizesOnly(t *testing.T) {
+	sizes := []string{"top", "steps", "rounds", "snippet_size"}
+	habits := []string{"complete", "analyzer"} // of ir_measures and GloVe
+	for _, q := range Questions() {
+		for _, p := range q.Params {
+			for _, d := range Doors() {
+				if p.at(d).Default != p.Default && !slices.Contains(append(sizes, habits...), p.Name) {
+					t.Errorf("%s: %s is %q by default in %v and %q elsewhere: want one default", q.Name, p.Name,
+						p.at(d).Default, d, p.Default)
+				}
+			}
+		}
 	}
 }

@@ -41,8 +41,9 @@ type Search struct {
 }
 
 // SearchQuestion declares the parameters of Search.
-var SearchQuestion = declare[Search]("search", "find the documents of an index that match a query best, exactly").
-	in("python: Index.search")
+var SearchQuestion = answers[*Answer](
+	declare[Search]("search", "find the documents of an index that match a query best, exactly").
+		in("python: Index.search"))
 
 // MarshalJSON writes what the question says, for a server.
 func (q Search) MarshalJSON() ([]byte, error) { return SearchQuestion.Marshal(&q) }

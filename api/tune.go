@@ -40,8 +40,9 @@ type Tune struct {
 }
 
 // TuneQuestion declares the parameters of Tune.
-var TuneQuestion = declare[Tune]("tune", "choose the parameters of a model by judgments, with cross-validation",
-	"http root mcp page: topics and judgments are files of the user; gpu: cores answer the grid")
+var TuneQuestion = answers[*TuneAnswer](declare[Tune]("tune",
+	"choose the parameters of a model by judgments, with cross-validation",
+	"http root mcp page: topics and judgments are files of the user; gpu: cores answer the grid"))
 
 // Grid has the values of a parameter that are tried. As text they are separated by commas, or
 // LOW..HIGH or LOW..HIGH:STEP; without a step there are at most ten, at round distances.

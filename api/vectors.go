@@ -13,7 +13,7 @@ import (
 // Similar asks for the words with the most similar vectors.
 type Similar struct {
 	Words []string `ask:"words" also:"word" path:"word" flag:"" commas:"" needed:"" help:"the words"`
-	Top   int      `ask:"top" also:"k" default:"10" range:"1.." at:"http: default=20 most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of similar words"`
+	Top   int      `ask:"top" also:"k" default:"10" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of similar words"`
 }
 
 // SimilarQuestion declares the parameters of Similar.
@@ -79,7 +79,7 @@ type Analogy struct {
 	A   string `ask:"a" flag:"" needed:"" help:"the first word: a is to b as c is to what?"`
 	B   string `ask:"b" flag:"" needed:"" help:"the second word, which the first is compared with"`
 	C   string `ask:"c" flag:"" needed:"" help:"the third word, for which the like is looked for"`
-	Top int    `ask:"top" also:"k" default:"5" range:"1.." at:"http: default=10 most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of words"`
+	Top int    `ask:"top" also:"k" default:"5" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of words"`
 }
 
 // AnalogyQuestion declares the parameters of Analogy.

@@ -231,7 +231,12 @@ analogies at once.`,
 					return err
 				}
 			}
-			return a.printTable(table)
+			list, err := table.objects()
+			if err != nil {
+				return err
+			}
+			defer table.close()
+			return a.printTable(table, list)
 		},
 	}
 	cmd.Flags().StringSliceVar(&similarity, "similarity", nil, "files of two words and a number")
@@ -276,7 +281,8 @@ is worth it only for hundreds of words at once.
 					}
 				}
 			}
-			return errors.Join(a.printTable(table), err)
+			defer table.close()
+			return errors.Join(a.printTable(table, api.SimilarWords{Words: found}), err)
 		},
 	}
 	addFlags(cmd, api.SimilarQuestion, &ask)
@@ -306,28 +312,22 @@ func newAnalogyCmd(a *app) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
-			table := &resultTable{names: []string{"word", "cosine"}}
-			for _, n := range found.Similar {
-				if err := table.add(n.Word, n.Cosine); err != nil {
-					return err
-				}
+			table, err := tableOf(found)
+			if err != nil {
+				return err
 			}
-			return a.printTable(table)
+			defer table.close()
+			return a.printTable(table, found)
 		},
 	}
 	addFlags(cmd, api.AnalogyQuestion, &ask)
 	return cmd
 }
 
-// printTable prints a list as JSON or as aligned columns.
-func (a *app) printTable(t *resultTable) error {
-	defer t.close()
+// printTable prints an answer as JSON, or its table as aligned columns.
+func (a *app) printTable(t *resultTable, answer any) error {
 	if a.json {
-		list, err := t.objects()
-		if err != nil {
-			return err
-		}
-		return a.printJSON(list)
+		return a.printJSON(answer)
 	}
 	return t.print(a.stdout)
 }

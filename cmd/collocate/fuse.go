@@ -58,11 +58,7 @@ instead of the run, which --out then writes.`,
 				answers += len(list)
 			}
 			if a.json {
-				return a.printJSON(struct {
-					Run     string `json:"run,omitempty"`
-					Topics  int    `json:"topics"`
-					Answers int    `json:"answers"`
-				}{out, len(fused.Topics), answers})
+				return a.printJSON(api.Fused{Run: out, Topics: len(fused.Topics), Answers: answers})
 			}
 			a.summary("%s, %s", counted(len(fused.Topics), "topic"), counted(answers, "answer"))
 			return nil

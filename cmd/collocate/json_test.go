@@ -7,11 +7,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/api"
 )
 
 // jsonCalls has a call of every verb, in an order in which files are written before they are read.
@@ -34,6 +38,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "words corpus.cooc --prefix c"},
 	{args: "concordance corpus.txt cat"},
 	{args: "keywords corpus.txt --reference words.txt --min-count 1"},
+	{args: "keywords corpus.txt --reference words.txt --min-count 1 --by logratio"},
 	{args: "ngrams corpus.txt --min-count 1"},
 	{args: "wordlist corpus.txt"},
 	{args: "dispersion corpus.txt --of cat"},
@@ -124,7 +129,7 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen := map[string]bool{}
+	seen, asked := map[string]bool{}, map[*api.Question]bool{}
 	for _, c := range jsonCalls {
 		if testing.Short() && strings.HasPrefix(c.args, "bench places") { // takes a second; bench weigh prints likewise
 			seen["collocate bench places"] = true
@@ -146,7 +151,16 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 			continue
 		}
+		if q := questionOf(cmd.CommandPath(), c.args); q != nil {
+			asked[q] = true
+			checkAnswer(t, c.args, out.Bytes(), q.Answer(api.Command))
+		}
 		checkJSON(t, c.args, &out)
+	}
+	for _, q := range api.Questions() {
+		if q.Without(api.Command) == "" && !asked[q] {
+			t.Errorf("%s: --json was not compared with the answer of other doors: want a call in jsonCalls", q.Name)
+		}
 	}
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -160,6 +174,97 @@ func TestEveryVerbPrintsJSON(t *testing.T) {
 		}
 	}
 	visit(newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard)))
+}
+
+// questionOf returns the question that a call asks, or nil if it asks for something else, such as a
+// run of many queries.
+func questionOf(path, args string) *api.Question {
+	if strings.Contains(args, "--topics") && !strings.HasPrefix(args, "tune") {
+		return nil
+	}
+	if args == "eval qrels.txt run.txt run.txt" {
+		return api.CompareQuestion
+	}
+	for _, q := range api.Questions() {
+		if path == "collocate "+q.In(api.Command) && q.Without(api.Command) == "" && q != api.CompareQuestion {
+			return q
+		}
+	}
+	return nil
+}
+
+// onlyCommand are fields that the JSON of the command has beside those of other doors: what was
+// measured, and older names.
+var onlyCommand = []string{"energy", "approximate", "recall", "n1", "n2", "logratio"}
+
+// checkAnswer checks that JSON has the fields of the type that all doors answer with, which other
+// doors marshal, and no others. So a program that reads one door reads them all.
+func checkAnswer(t *testing.T, what string, text []byte, of reflect.Type) {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	var check func(at string, v any, of reflect.Type)
+	check = func(at string, v any, of reflect.Type) {
+		for of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		switch list, isList := v.([]any); {
+		case isList && (of.Kind() == reflect.Slice || of.Kind() == reflect.Array):
+			for _, inner := range list {
+				check(at+"[]", inner, of.Elem())
+			}
+			return
+		case of.Kind() != reflect.Struct || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Marshaler]()):
+			return
+		}
+		object, isObject := v.(map[string]any)
+		if !isObject {
+			t.Errorf("%s: %s is %T: want an object, as %v is", what, at, v, of)
+			return
+		}
+		fields := fieldsOf(of)
+		for name, inner := range object {
+			if f, ok := fields[name]; ok {
+				check(at+"."+name, inner, f.Type)
+			} else if !slices.Contains(onlyCommand, name) {
+				t.Errorf("%s: %s.%s is not in %v, the answer of other doors", what, at, name, of)
+			}
+		}
+		for name, f := range fields {
+			if _, ok := object[name]; !ok && !strings.Contains(f.Tag.Get("json"), ",") {
+				t.Errorf("%s: %s has no %s, as the answer of other doors has", what, at, name)
+			}
+		}
+	}
+	check("", v, of)
+}
+
+// fieldsOf returns the fields of a struct by their names in JSON. Those of an embedded pointer may
+// all be absent, as the patterns of several distances have none.
+func fieldsOf(of reflect.Type) map[string]reflect.StructField {
+	fields := map[string]reflect.StructField{}
+	for i := range of.NumField() {
+		f := of.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			inner := f.Type
+			if inner.Kind() == reflect.Pointer {
+				inner = inner.Elem()
+			}
+			for name, g := range fieldsOf(inner) {
+				if f.Type != inner {
+					g.Tag = reflect.StructTag(strings.ReplaceAll(string(g.Tag), name+`"`, name+`,omitempty"`))
+				}
+				fields[name] = g
+			}
+		} else if f.IsExported() && name != "-" {
+			fields[name] = f
+		}
+	}
+	return fields
 }
 
 // checkJSON checks a stream of one or more JSON values.

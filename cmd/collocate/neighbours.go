@@ -89,7 +89,7 @@ func (a *app) printNeighbours(list []api.Company, ask *api.NeighboursOf, f *pair
 		}
 	}
 	if a.json {
-		return a.printJSON(list)
+		return a.printJSON(api.Companies{Words: list})
 	}
 	return printCompany(a.stdout, list, ask.P)
 }

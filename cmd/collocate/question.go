@@ -102,10 +102,7 @@ func (a *app) answer(ctx context.Context, q *api.Question, ask any, env *api.Env
 	if err := table.writeFile(a, out); err != nil {
 		return err
 	}
-	if a.json {
-		return a.printJSON(answer)
-	}
-	return table.print(a.stdout)
+	return a.printTable(table, answer)
 }
 
 // tableOf returns the first list of structs of an answer, with a column for each of their fields

@@ -301,6 +301,8 @@ def test_keywords():
         assert keywords(index, query="sugar", against="tea", by="g2")["word"][0] == "coffee"
         with pytest.raises(ValueError, match="nothing to compare"):
             keywords(index, query="water")
+        with pytest.warns(collocate.CollocateWarning, match="smaller min_count"):
+            assert keywords(index, query="sugar", min_count=1000).empty
     with pytest.raises(ValueError, match="reference"):
         keywords(here)
     with pytest.raises(ValueError, match="reference"):

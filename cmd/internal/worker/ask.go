@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cmd/internal/pipe"
@@ -40,6 +41,11 @@ func (w *Worker) aboutWords(ctx context.Context, c *pipe.Call, q *api.Question) 
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	case err != nil:
 		return pipe.Reply{}, err
+	}
+	if notes := reflect.Indirect(reflect.ValueOf(answer)).FieldByName("Notes"); notes.IsValid() {
+		for _, note := range notes.Interface().([]string) {
+			c.Note(note)
+		}
 	}
 	return inColumns(answer), nil
 }
