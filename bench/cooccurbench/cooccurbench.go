@@ -98,7 +98,7 @@ type Stage struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Run generates the corpus and measures.
+// Run generates the texts and measures.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	var g *cooccur.GPU
 	// Open the GPU first: generating the corpus takes minutes.
@@ -118,23 +118,19 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	whole := filepath.Join(dir, "corpus.txt")
-	bytes, err := Generate(ctx, whole, o.Tokens, o.Threads)
-	if err != nil {
-		return nil, fmt.Errorf("generate the corpus: %w", err)
-	}
 	for _, window := range o.Windows {
 		for _, e := range o.Engines {
-			m := measurement{Options: o, g: g, dir: dir, path: whole,
-				row: Row{Engine: e, Window: window, Tokens: o.Tokens, Bytes: bytes}}
+			m := measurement{Options: o, g: g, dir: dir, row: Row{Engine: e, Window: window, Tokens: o.Tokens}}
 			if (e == Sequential || e == PaperCores || e == GloVe) && o.Sample > 0 && o.Sample < o.Tokens {
-				m.path = filepath.Join(dir, "sample.txt")
 				m.row.Tokens, m.row.Scaled = o.Sample, true
-				if m.row.Bytes, err = Generate(ctx, m.path, o.Sample, o.Threads); err != nil {
-					return rows, fmt.Errorf("generate the sample: %w", err)
-				}
 			}
-			row, err := o.kept(e, window, func() (Row, error) { err := m.measure(ctx); return m.row, err })
+			row, err := o.kept(e, window, func() (Row, error) {
+				err := m.generate(ctx)
+				if err == nil {
+					err = m.measure(ctx)
+				}
+				return m.row, err
+			})
 			if err != nil {
 				return rows, fmt.Errorf("%s, window %d: %w", e, window, err)
 			}
@@ -181,6 +177,19 @@ type measurement struct {
 	dir  string
 	path string
 	row  Row
+}
+
+// generate makes the text of the measurement, unless another one made it.
+func (m *measurement) generate(ctx context.Context) (err error) {
+	m.path = filepath.Join(m.dir, fmt.Sprintf("%d.txt", m.row.Tokens))
+	if info, err := os.Stat(m.path); err == nil {
+		m.row.Bytes = info.Size()
+		return nil
+	}
+	if m.row.Bytes, err = Generate(ctx, m.path, m.row.Tokens, m.Threads); err != nil {
+		return fmt.Errorf("generate the text: %w", err)
+	}
+	return nil
 }
 
 func (m *measurement) measure(ctx context.Context) error {
