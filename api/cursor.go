@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/collocate/collocate/search"
 )
@@ -104,10 +105,12 @@ func (q *Search) Resume(about *About, r *search.Request, d *Details) error {
 	switch {
 	case !ok:
 		return wrongf("after", "want the value of next in an earlier answer")
+	case c.question != d.next.question || (c.key == nil) != (r.Sort == nil): // said first: nobody begins again with that
+		return wrongf("after", "it is from another query: the query, its filter, the model and the sort must stay the same")
+	case cut(c.index) != cut(about.Index):
+		return wrongf("after", "it is from another server, and a whole index, its shards and their root number documents differently: send it where it came from")
 	case c.index != about.Index:
 		return &Error{Param: "after", Err: ErrIndexChanged}
-	case c.question != d.next.question || (c.key == nil) != (r.Sort == nil):
-		return wrongf("after", "it is from another query: the query, its filter, the model and the sort must stay the same")
 	case q.From > 0:
 		return wrongf("from", "want it or after, not both")
 	}
@@ -126,6 +129,13 @@ func (q *Search) Resume(about *About, r *search.Request, d *Details) error {
 	}
 	r.After, d.First = d.After, c.rank
 	return nil
+}
+
+// cut returns the part of About.Index that says which of the documents of a whole index a server
+// has: the number of shards, and that of a shard.
+func cut(index string) string {
+	_, part, _ := strings.Cut(index, "-in-")
+	return part
 }
 
 // Next returns the cursor for the hits after one, which has a rank from 1, or "" if there are no

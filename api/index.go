@@ -97,7 +97,7 @@ type Show struct {
 
 const (
 	onlyReads = "mcp: assistants only read; page: it only reads; gpu: there is little to compute"
-	noWriting = "root: it writes to no shard"
+	noWriting = "root: it changes no index: change the whole one, and divide that into shards again"
 )
 
 // The questions about an index.

@@ -296,7 +296,7 @@ var MineQuestion = answers[*MineAnswer](
 	declare[Mine]("places", "find kinds of places that are often together", noRoot).
 		in("http: /v1/places/patterns; python: mine"))
 
-const noRoot = "root: it has no points"
+const noRoot = "root: it has no points: ask a server that was started with some"
 
 // MineAnswer has the patterns of one distance and region, or of several.
 type MineAnswer struct {

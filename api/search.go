@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -175,8 +176,11 @@ func (q *Search) page(about *About, r *search.Request) error {
 	if q.K < 0 || q.K > most {
 		return &Error{"k", fmt.Sprint(q.K), fmt.Errorf("want 0 to %d", most)}
 	}
-	if q.From < 0 || q.From > most-q.K {
-		return &Error{"from", fmt.Sprint(q.From), fmt.Errorf("want 0 to %d, so that from and k are at most %d", most-q.K, most)}
+	switch {
+	case q.From < 0:
+		return &Error{"from", fmt.Sprint(q.From), errors.New("want 0 or more")}
+	case q.From > most-q.K:
+		return &Error{"from", fmt.Sprint(q.From), fmt.Errorf("with k %d these are more than %d hits: want a smaller from or k", q.K, most)}
 	}
 	if r.K = q.From + q.K; q.K == 0 {
 		r.K, r.Count = search.NoHits, true

@@ -264,7 +264,7 @@ func (s *Searcher) page(ctx context.Context, r Request) (*Result, error) {
 		k = 10
 	}
 	if from > MaxK-k {
-		return nil, ask.Refuse("search: answers from %d: want 0 to %d", from, MaxK-k)
+		return nil, ask.Refuse("search: From %d and K %d: want at most %d together", from, k, MaxK)
 	}
 	r.From, r.K = 0, from+k
 	found, err := s.Search(ctx, r)

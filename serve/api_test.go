@@ -190,7 +190,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("unknown word: status %d, want 404", w.Code)
 	}
 	if w := call(New(h.first().current.Load().s, Options{}), "/v1/words/membrane", ""); w.Code != 404 ||
-		!strings.Contains(w.Body.String(), "start it with matrix") {
+		!strings.Contains(w.Body.String(), "start it with --matrix") {
 		t.Errorf("without a matrix: status %d %s, want 404 that names it", w.Code, w.Body)
 	}
 }
@@ -385,7 +385,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("enrichment %+v, want %+v", enriched, enrichment)
 	}
 	for path, says := range map[string]string{
-		"/v1/places/patterns?distance=1&engine=gpu":             "not started with engine=gpu",
+		"/v1/places/patterns?distance=1&engine=gpu":             "not started with --engine gpu",
 		"/v1/places/patterns?distance=1&engine=x":               "engine",
 		"/v1/places/patterns?distance=1&adjust=x":               "want fdr or max",
 		"/v1/places/co-occurrence":                              "max_distance",

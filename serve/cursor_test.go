@@ -172,6 +172,67 @@ func TestCursorsBelongToAnIndex(t *testing.T) {
 	}
 }
 
+// A cursor that another server of the same index gave is refused for that reason, not as if the
+// index had changed.
+func TestCursorsBelongToAServer(t *testing.T) {
+	c := newCluster(t, 2, 1, RootOptions{First: 1})
+	shards := shardServers(t, elife(t, true), 2)
+	servers := map[string]http.Handler{"the whole": c.whole, "a root": c.root, "shard 0": shards[0], "shard 1": shards[1]}
+	const ask = "/v1/search?q=cell&k=1"
+	for from, h := range servers {
+		next := decode[api.Answer](t, call(h, ask, "").Body.String()).Next
+		if next == "" {
+			t.Fatalf("%s has no cursor", from)
+		}
+		for to, h := range servers {
+			w := call(h, ask+"&after="+next, "")
+			if refused := w.Code == 400 && strings.Contains(w.Body.String(), "send it where it came from"); refused != (from != to) {
+				t.Errorf("a cursor of %s sent to %s: %d %s", from, to, w.Code, w.Body)
+			}
+			if w := call(h, "/v1/search?q=membrane&k=1&after="+next, ""); !strings.Contains(w.Body.String(), "from another query") {
+				t.Errorf("a cursor of %s sent to %s with another query: %s", from, to, w.Body)
+			}
+		}
+	}
+}
+
+// What a server cannot do is said before what is wrong with the parameters, and where to ask
+// instead.
+func TestRefusalsSayWhereToAsk(t *testing.T) {
+	c := newCluster(t, 2, 1, RootOptions{})
+	part := shardServers(t, elife(t, true), 2)[0].(*Server).first().current.Load().s
+	shard := New(part, Options{Writable: true, Limits: Limits{Hold: -1}})
+	shard.first().dir = part.Index().Dir()
+	t.Cleanup(func() { shard.Close() })
+	for _, one := range []struct {
+		h                        http.Handler
+		method, path, body, want string
+	}{
+		{c.whole, "GET", "/v1/places/patterns", "", "the server has no places: start it with --points"},
+		{c.whole, "GET", "/v1/places/patterns?distance=-1", "", "no places"},
+		{c.whole, "GET", "/v1/places/points?limit=x", "", "no places"},
+		{c.whole, "GET", "/v1/places/local", "", "no places"},
+		{c.whole, "GET", "/v1/places/co-occurrence", "", "no places"},
+		{c.whole, "POST", "/v1/jobs", "{}", "no places"},
+		{c.whole, "POST", "/v1/documents", `{"id":"a"}`, "it was started without --writable"},
+		{c.whole, "GET", "/v1/search?q=cell&from=10&k=1000", "", "from 10: with k 1000 these are more than 1000 hits"},
+		{c.whole, "GET", "/v1/search?q=cell&from=-1", "", "from -1: want 0 or more"},
+		{shard, "POST", "/v1/documents", `{"id":"a"}`, `"status":409,"detail":"segments: ` + part.Index().Dir() +
+			" is a shard: nothing can be added to it: change the index that it was cut from"},
+		{c.root, "POST", "/v1/documents", `{"id":"a"}`, "a root: it changes no index: change the whole one"},
+		{c.root, "DELETE", "/v1/documents/a", "", "a root: it changes no index: change the whole one"},
+		{c.root, "DELETE", "/v1/indexes/index/documents?q=a", "", "a root: it changes no index: change the whole one"},
+		{c.root, "PUT", "/v1/indexes/new", "", "a root: it changes no index: change the whole one"},
+		{c.root, "POST", "/v1/jobs", "{}", "a root: it has no points: ask a server that was started with some"},
+		{c.root, "GET", "/v1/places/points", "", "a root: it has no points"},
+		{c.root, "GET", "/v1/words/cell", "", "ask a server of the whole index"},
+	} {
+		if w := send(one.h, one.method, one.path, one.body); w.Code < 400 || !strings.Contains(w.Body.String(), one.want) {
+			t.Errorf("%s %s: %d %s, want %q", one.method, one.path, w.Code, w.Body, one.want)
+		}
+	}
+}
+
 // With k=0 an answer has the number of matching documents and the facets, and no hits.
 func TestNoHitsAreAskedFor(t *testing.T) {
 	c := newClusterOf(t, withFields(t), 3, 1, RootOptions{First: 1})

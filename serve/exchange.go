@@ -16,6 +16,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
@@ -99,7 +100,7 @@ func statusOf(err error) int {
 		return http.StatusTooManyRequests
 	case isA[*http.MaxBytesError](err):
 		return http.StatusRequestEntityTooLarge
-	case errors.Is(err, errHeld), errors.Is(err, errNoDir):
+	case errors.Is(err, errHeld), errors.Is(err, errNoDir), errors.Is(err, segments.ErrFixed):
 		return http.StatusConflict
 	case errors.Is(err, errDropped):
 		return http.StatusNotFound

@@ -63,10 +63,10 @@ func (v *Server) describePoints() pointsSummary {
 // hasPoints refuses a request if the server has no points, or if err is an error of its parameters.
 func (x *exchange) hasPoints(err error) bool {
 	switch {
+	case x.o.Points == nil: // said first: no parameter would help
+		x.refuse(http.StatusNotFound, errNoPoints)
 	case err != nil:
 		x.refuse(http.StatusBadRequest, err)
-	case x.o.Points == nil:
-		x.refuse(http.StatusNotFound, errNoPoints)
 	default:
 		return true
 	}

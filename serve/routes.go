@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/api"
 )
 
 // route is a kind of request: a method and a path, in the patterns of http.ServeMux.
@@ -103,7 +105,10 @@ func (v *Server) makeRoutes() []route {
 	if v.o.Root != nil {
 		for i := range routes {
 			if t := &routes[i]; !slices.Contains(rootVerbs, t.verb) {
-				t.do = (*exchange).notOfRoot
+				why := whyNotOfRoot(t)
+				t.do = func(x *exchange) {
+					x.refuse(http.StatusNotFound, absent{fmt.Errorf("%s: not supported by a root: %s", x.r.URL.Path, why), "answer"})
+				}
 			}
 		}
 	}
@@ -117,10 +122,23 @@ func (t *route) named() bool { return strings.HasPrefix(t.path, below) }
 var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready", "metrics",
 	"status", "version", "openapi", "indexes"}
 
-// notOfRoot refuses requests that a root does not support.
-func (x *exchange) notOfRoot() {
-	x.refuse(http.StatusNotFound, absent{fmt.Errorf("%s: not supported by a root: send it to a server of the "+
-		"whole index, of words or of places", x.r.URL.Path), "answer"})
+// whyNotOfRoot returns the reason why a root does not answer a request: that of its question, or of
+// one that is like it.
+func whyNotOfRoot(t *route) string {
+	at := t.path
+	if rest, ok := strings.CutPrefix(at, below); ok && rest != "" {
+		at = "/v1" + rest
+	}
+	like := api.MineQuestion // places and jobs, which mine them
+	if t.is&changes != 0 {
+		like = api.AddQuestion
+	}
+	for _, q := range api.Questions() {
+		if method, path := q.Route(); method == t.method && path == at {
+			like = q
+		}
+	}
+	return like.Without(api.Root)
 }
 
 // fixedPath is a path without names. Most requests have one, and to look it up takes half a
@@ -207,7 +225,7 @@ func (t *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if t.is&changes != 0 && !x.mayWrite() {
+	if t.is&changes != 0 && x.o.Root == nil && !x.mayWrite() {
 		return
 	}
 	if t.is&ofIndex != 0 && !x.holdIndex(t) {

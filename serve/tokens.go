@@ -69,9 +69,7 @@ var errReadOnly = errors.New("the token may only read")
 func (x *exchange) mayWrite() bool {
 	switch {
 	case !x.o.Writable:
-		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: see serve.Options.Writable"))
-	case x.o.Root != nil:
-		x.notOfRoot()
+		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: it was started without serve.Options.Writable"))
 	case x.token != nil && !x.token.Write:
 		x.refuse(http.StatusForbidden, errReadOnly)
 	default:

@@ -23,6 +23,9 @@ import (
 // ErrLocked is wrapped by the error of NewWriter if another Writer has the index open.
 var ErrLocked = lockfile.ErrHeld
 
+// ErrFixed is returned for changes of an index that is a shard or pruned.
+var ErrFixed = errors.New("nothing can be added to it")
+
 // Options are the options of NewWriter. The zero value is for an existing index.
 type Options struct {
 	// Analyzer splits text into words. A new index needs one; so a mistyped folder name is an
@@ -200,10 +203,10 @@ func (w *Writer) load() error {
 			return err
 		}
 		if r.Pruned() {
-			return fmt.Errorf("segments: %s is pruned: nothing can be added to it", w.dir)
+			return fmt.Errorf("segments: %s is pruned: %w: change the index that it was made from", w.dir, ErrFixed)
 		}
 		if r.Shard().Of > 0 {
-			return fmt.Errorf("segments: %s is a shard: nothing can be added to it", w.dir)
+			return fmt.Errorf("segments: %s is a shard: %w: change the index that it was cut from", w.dir, ErrFixed)
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		if w.o.Analyzer == nil {

@@ -2,7 +2,7 @@
 // name of an option, such as index.BuildOptions.Positions, with a value such as
 // cooccur.Options.Engine=multicore, or the name of a type, a function or its argument. The command
 // prints its flag, --positions or --engine multicore, Python its keyword, and HTTP and MCP the name
-// of their parameter.
+// of their parameter. How a server is started, all say by flags.
 package option
 
 import (
@@ -57,6 +57,8 @@ func replace(message string, other map[string]string, called func(flag, value st
 			return match
 		case strings.HasPrefix(flag, "collocate "):
 			return "'" + flag + "'"
+		case strings.HasPrefix(name, "serve."): // whoever asks, a server is started by the command
+			return strings.TrimRight("--"+flag+" "+value, " ")
 		}
 		if flag, fixed, ok := strings.Cut(flag, " "); ok {
 			return called(flag, fixed)

@@ -84,10 +84,23 @@ def test_documents_in_and_out(server):
     remote = collocate.connect(server, index="fish", token="xyz")
     remote.add([{"id": "s", "text": "a shark is a fish"}])
     assert {h["id"] for h in remote.search("fish").hits} == {"f", "s"}
-    with pytest.raises(TypeError, match="want the ID of one document"):
-        remote.delete(["s"])
     remote.delete("s")
     assert [h["id"] for h in remote.search("fish").hits] == ["f"]
+    with pytest.raises(LookupError, match="no document"):
+        remote.delete("s")
+    remote.add([{"id": n, "text": "a shark is a fish"} for n in ("r", "s", "t", "u")])
+    assert remote.delete(["r", "none", "s"]).deleted == 2
+    with pytest.warns(collocate.CollocateWarning, match="id= is now ids="):
+        assert remote.delete(id="t").deleted == 1
+    assert remote.delete(query="shark").deleted == 1
+    assert [h["id"] for h in remote.search("fish").hits] == ["f"]
+    assert remote.delete([]).deleted == 0
+    with pytest.raises(ValueError, match="excludes IDs"):
+        remote.delete("f", query="fish")
+    with pytest.raises(TypeError, match="want a str"):
+        remote.delete([1])
+    with pytest.raises(LookupError, match="bird"):
+        collocate.connect(server, index="bird", token="xyz").delete(["f"])
     with pytest.raises(PermissionError):
         collocate.connect(server, index="fish", token="abc").add([{"id": "x", "text": "no"}])
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from ._names import renamed
 from .errors import CollocateError, need, warn
 
 
@@ -27,6 +28,10 @@ def connect(
     timeout: seconds that an answer may take.
     """
     return Remote(url, index=index, token=token, timeout=timeout)
+
+
+class _NoDocument(LookupError):
+    """No document has an ID."""
 
 
 class Answer(dict[str, Any]):
@@ -150,13 +155,42 @@ class Remote:
             body=lines.encode(), kind="application/x-ndjson",
         )  # fmt: skip
 
-    def delete(self, id: str, *, refresh: bool = True) -> Any:
-        """Deletes the document with an ID."""
-        if not isinstance(id, str):
-            raise TypeError(f"id={id!r}: want the ID of one document, a str")
-        return self._ask(
-            "DELETE", f"/v1/documents/{quote(id, safe='')}{'?refresh=true' if refresh else ''}"
-        )
+    @renamed(id="ids")
+    def delete(
+        self, ids: str | Iterable[str] | None = None, *, query: str | None = None,
+        refresh: bool = True,
+    ) -> Any:  # fmt: skip
+        """Deletes the document with an ID, or with these IDs, or all that match a query.
+
+        query: as in `search`; of several words any may match, "*" matches all. Of several IDs,
+        those that no document has are passed over. The answer says how many were deleted.
+        """
+        names = [ids] if isinstance(ids, str) else list(ids or ())
+        for name in names:
+            if not isinstance(name, str):
+                raise TypeError(f"ids={name!r}: want a str, or a list of str")
+        if query is not None and (names or not query.strip()):
+            raise ValueError('query= has words, or is "*" for all documents, and excludes IDs')
+        soon = {"refresh": "true"} if refresh else {}
+        if query is not None:
+            answer = self._ask("DELETE", f"/v1/documents?{urlencode({'q': query, **soon})}")
+            for note in answer.get("notes", ()):
+                warn(note)
+            return answer
+        if isinstance(ids, str):
+            return self._ask("DELETE", f"/v1/documents/{quote(ids, safe='')}?{urlencode(soon)}")
+        deleted = 0
+        answer = Answer(added=0, failed=0, durable=False)
+        for name in names:
+            try:
+                answer = self._ask("DELETE", f"/v1/documents/{quote(name, safe='')}")
+                deleted += answer["deleted"]
+            except _NoDocument:
+                pass
+        if refresh and deleted:
+            answer = self._ask("POST", "/v1/commit")
+        answer["deleted"] = deleted
+        return answer
 
     def close(self) -> None:
         """Closes this thread's connection. The next question opens another."""
@@ -217,7 +251,7 @@ class Remote:
             if status in (401, 403):
                 raise PermissionError(message)
             if status == 404:
-                raise LookupError(message)
+                raise (_NoDocument if answer.get("code") == "no_document" else LookupError)(message)
             raise ValueError(message) if status < 429 else CollocateError(message)
         return Answer(answer) if isinstance(answer, dict) else answer
 
