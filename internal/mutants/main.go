@@ -4,7 +4,7 @@
 //	go run ./internal/mutants -n 40 ./index/segments ./serve
 //	go run ./internal/mutants -files 'gate|turn' -n 0 ./serve     # every mutant of two files
 //	go run ./internal/mutants -kinds '^(guard|lock)' -n 0 ./index # every guard and lock
-//	go run ./internal/mutants -kinds 'engine.go:(85|97)' -by ./search ./search/internal/eval
+//	go run ./internal/mutants -by ./search/internal/eval,./search ./search/internal/eval
 //
 // Mutants are compiled with go build's overlay, so the tree is never touched: most into one test
 // binary with a switch for each, the others (constants) into one each. Those that do not compile
@@ -13,7 +13,8 @@
 // draws a sample, and -seed another.
 //
 // A survivor is a test to write, code to delete, or a mutant that changes nothing: only a reader
-// can tell. -v also lists the killed ones, with what killed them: on a busy machine that may be the
+// can tell. What readers said of the last kind is in the package's file testdata/mutants.txt, and
+// these are left out; -all tries them again. -v also lists the killed ones, with what killed them: on a busy machine that may be the
 // timeout.
 package main
 
@@ -54,6 +55,7 @@ type trial struct {
 	files   *regexp.Regexp
 	kinds   *regexp.Regexp
 	by      *onePackage // whose tests run, if not those of the mutants' package
+	all     bool        // also those judged before
 	tests   string
 	timeout time.Duration
 	long    bool
@@ -71,7 +73,9 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	files := f.String("files", "", "only files whose names match this regular expression")
 	kinds := f.String("kinds", "", "only mutants whose kind (guard, margin, lock, copy, border) and description, such as "+
 		"'guard file.go:17: no if x > 0', match this regular expression")
-	by := f.String("by", "", "run the tests of this package instead, which uses the mutants' one")
+	by := f.String("by", "", "run the tests of these packages instead, which use the mutants' one, "+
+		"separated by commas: each for the survivors of those before")
+	f.BoolVar(&t.all, "all", false, "also try the mutants that "+judgedFile+" in the package lists")
 	f.StringVar(&t.tests, "run", "", "only tests that match, as go test -run")
 	f.DurationVar(&t.timeout, "timeout", 2*time.Minute, "time for the tests of a mutant; more kills it")
 	f.BoolVar(&t.long, "long", false, "try survivors again without -short")
@@ -89,12 +93,16 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
+	testers := []*onePackage{nil}
 	if *by != "" {
-		found, err := listPackages(ctx, []string{*by})
-		if err != nil {
-			return err
+		testers = nil
+		for name := range strings.SplitSeq(*by, ",") {
+			found, err := listPackages(ctx, []string{name})
+			if err != nil {
+				return err
+			}
+			testers = append(testers, &found[0])
 		}
-		t.by = &found[0]
 	}
 	if t.dir, err = os.MkdirTemp("", "mutants-"); err != nil {
 		return err
@@ -111,8 +119,10 @@ func run(ctx context.Context, w io.Writer, args []string) error {
 			}
 			continue
 		}
-		if err := t.try(ctx, w, p, all); err != nil {
-			return err
+		for _, t.by = range testers {
+			if all, err = t.try(ctx, w, p, all); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -147,6 +157,10 @@ func listPackages(ctx context.Context, patterns []string) (out []onePackage, err
 
 // sample draws mutants of a package, in the order of its files and lines.
 func (t *trial) sample(p onePackage) ([]mutant, error) {
+	judged, err := judgments(p.Dir)
+	if err != nil {
+		return nil, err
+	}
 	var all []mutant
 	for _, name := range p.GoFiles {
 		if !t.files.MatchString(name) {
@@ -158,7 +172,9 @@ func (t *trial) sample(p onePackage) ([]mutant, error) {
 		}
 		all = append(all, found...)
 	}
-	all = slices.DeleteFunc(all, func(m mutant) bool { return !t.kinds.MatchString(string(m.kind) + " " + m.String()) })
+	all = slices.DeleteFunc(all, func(m mutant) bool {
+		return !t.kinds.MatchString(string(m.kind)+" "+m.String()) || !t.all && judged[m.title()] != ""
+	})
 	if t.n == 0 || len(all) <= t.n {
 		return all, nil
 	}
@@ -182,18 +198,19 @@ const (
 	late      fate = "timeout"            // killed by it
 )
 
-// try runs the tests for each mutant and reports those that survive, and the numbers.
-func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant) error {
+// try runs the tests for each mutant, reports those that survive, and the numbers, and returns the
+// survivors.
+func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant) (left []mutant, err error) {
 	if tester := t.tester(p); len(tester.TestGoFiles)+len(tester.XTestGoFiles) == 0 {
-		return fmt.Errorf("%s has no tests", tester.ImportPath)
+		return nil, fmt.Errorf("%s has no tests", tester.ImportPath)
 	}
 	together, err := t.weave(ctx, p, all)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	failing, err := t.follow(ctx, p, together)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.ImportPath, err)
+		return nil, fmt.Errorf("%s: %w", p.ImportPath, err)
 	}
 	for _, name := range failing {
 		fmt.Fprintf(w, "%s fails without any mutant, and is left out\n", name)
@@ -229,7 +246,12 @@ func (t *trial) try(ctx context.Context, w io.Writer, p onePackage, all []mutant
 	fmt.Fprintf(w, "%s: %d mutants, %d killed (%d by the timeout), %d survived (%d not reached); "+
 		"%d did not compile\n", p.ImportPath, killed+count[survived]+count[unreached], killed, count[late],
 		count[survived]+count[unreached], count[unreached], count[invalid])
-	return err
+	for i, f := range fates {
+		if f == survived || f == unreached {
+			left = append(left, all[i])
+		}
+	}
+	return left, err
 }
 
 // tester is the package whose tests run for the mutants of a package.

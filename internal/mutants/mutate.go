@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // mutant is a change of one file. With a switch, it takes effect only if the mutant's number is
@@ -18,6 +19,7 @@ import (
 type mutant struct {
 	path     string
 	line     int
+	function string // such as Writer.Add; the name of a constant
 	kind     kind
 	what     string
 	text     []byte // of the file
@@ -44,7 +46,12 @@ type edit struct {
 }
 
 func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s", filepath.Base(m.path), m.line, m.what)
+	return fmt.Sprintf("%s:%d: %s: %s", filepath.Base(m.path), m.line, m.function, m.what)
+}
+
+// title is what a list of judgments calls the mutant: a line of other code may come or go before it.
+func (m mutant) title() string {
+	return fmt.Sprintf("%s: %s: %s", filepath.Base(m.path), m.function, strings.Join(strings.Fields(m.what), " "))
 }
 
 // apply returns the changed file. Lines keep their numbers.
@@ -87,6 +94,7 @@ type finder struct {
 	path  string
 	text  []byte
 	files *token.FileSet
+	name  string // of the function
 	found []mutant
 }
 
@@ -105,6 +113,9 @@ func mutantsOf(path string) ([]mutant, error) {
 		case *ast.GenDecl:
 			f.constants(d)
 		case *ast.FuncDecl:
+			if f.name = d.Name.Name; d.Recv != nil {
+				f.name = strings.TrimLeft(f.source(d.Recv.List[0].Type), "*") + "." + f.name
+			}
 			if d.Body != nil {
 				f.function(d.Type, d.Body)
 			}
@@ -122,7 +133,7 @@ func (f *finder) source(n ast.Node) string {
 // add adds a mutant that replaces nodes by texts.
 func (f *finder) add(at ast.Node, k kind, what string, edits, switched []edit) {
 	f.found = append(f.found,
-		mutant{f.path, f.files.Position(at.Pos()).Line, k, what, f.text, edits, switched})
+		mutant{f.path, f.files.Position(at.Pos()).Line, f.name, k, what, f.text, edits, switched})
 }
 
 func (f *finder) replace(n ast.Node, text string) edit {
@@ -145,8 +156,9 @@ func (f *finder) constants(d *ast.GenDecl) {
 				continue
 			}
 			value := f.source(v.Values[i])
+			f.name = name.Name
 			for _, scale := range []string{"* 4", "/ 4"} {
-				f.add(name, margins, fmt.Sprintf("%s = %s %s", name.Name, value, scale),
+				f.add(name, margins, fmt.Sprintf("%s %s", value, scale),
 					[]edit{f.replace(v.Values[i], "("+value+") "+scale)}, nil)
 			}
 		}
