@@ -36,6 +36,13 @@ type fieldInverter struct {
 // are kept in memory until the end.
 const columnShare = 3
 
+// MemoryForFields returns the least BuildOptions.Memory for documents with fields whose texts have
+// up to longest bytes, and whose columns take that many in all; see [columns.Batch.Bytes].
+func MemoryForFields(s *fields.Schema, longest, columns int64) int64 {
+	memory := text.MemoryFor(longest) * int64(len(s.Of(fields.Text))+1)
+	return max(memory+memory/(columnShare-1), columns*columnShare) + columnShare*int64(len(s.Fields)+1)
+}
+
 // newFieldWriter returns a writer for the fields of a corpus.
 func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter, err error) {
 	if err := s.Check(); err != nil {

@@ -37,6 +37,10 @@ func (o *Options) documentLimit() int64 {
 	return min(limit, memory/documentShare)
 }
 
+// MemoryFor returns the least Options.Memory for documents of up to that many bytes, given that
+// Options.MaxDocument allows for them.
+func MemoryFor(document int64) int64 { return document * documentShare }
+
 // maxWindow returns the largest window of a decompressor in bytes.
 func (o *Options) maxWindow() int64 {
 	memory := o.Memory

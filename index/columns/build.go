@@ -77,7 +77,7 @@ type Batch struct {
 	seq  int
 	docs int
 	cols []chunk
-	size int64
+	size int64 // of the words that no batch had before
 }
 
 // chunk is a batch's part of a column. For single values it holds the 64 bits of each document's
@@ -172,12 +172,18 @@ func numberBits(v float64) uint64 { return math.Float64bits(v) }
 
 func pointBits(p fields.Point) uint64 { return uint64(uint32(p.Lat))<<32 | uint64(uint32(p.Lon)) }
 
+// Bytes returns how much of the Builder's memory the batch takes.
+func (t *Batch) Bytes() int64 {
+	size := t.size
+	for _, c := range t.cols {
+		size += int64(9*len(c.values) + 4*len(c.ends) + 4*len(c.ids))
+	}
+	return size
+}
+
 // Put adds a finished batch to the columns.
 func (b *Builder) Put(t *Batch) error {
-	for _, c := range t.cols {
-		t.size += int64(9*len(c.values) + 4*len(c.ends) + 4*len(c.ids))
-	}
-	if used := b.used.Add(t.size); used > b.memory {
+	if used := b.used.Add(t.Bytes()); used > b.memory {
 		return fmt.Errorf("the values of the columns take more than %v of memory, a third of index.BuildOptions.Memory: raise it",
 			bytesize.Size(b.memory))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index/segments"
@@ -125,6 +126,44 @@ func TestEmptiedWhileMerging(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.check(t, rng, dir)
+}
+
+// Commits do not wait for a merge until there are four times as many segments as it merges; then
+// they do, or segments would accumulate.
+func TestCommitsWaitForAMerge(t *testing.T) {
+	w := newWriter(t, filepath.Join(scratch(t), "ix"), segments.Options{MergeFactor: 2, Background: true})
+	h := &held{name: "s000002", came: make(chan struct{}), let: make(chan struct{})}
+	defer disk.Use(h)()
+	var let sync.Once
+	defer let.Do(func() { close(h.let) })
+	committed := make(chan int)
+	go func() {
+		defer close(committed)
+		for n := range 9 {
+			model(nil).add(t, w, fmt.Sprint("d", n), "rose")
+			if err := w.Commit(); err != nil {
+				t.Error(err)
+			}
+			if n == 1 {
+				<-h.came
+			}
+			committed <- n + 1
+		}
+	}()
+	for range 8 {
+		select {
+		case <-committed:
+		case <-time.After(time.Minute):
+			t.Fatal("a commit waits, though there are only eight segments")
+		}
+	}
+	select {
+	case <-committed:
+		t.Error("the ninth segment was committed beside the merge of the first")
+	case <-time.After(50 * time.Millisecond):
+	}
+	let.Do(func() { close(h.let) })
+	<-committed
 }
 
 // failingPath makes all disk calls fail for paths that contain it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/collocate/collocate/fields"
@@ -28,6 +29,10 @@ type buffer struct {
 	alive    int               // documents that were not deleted
 	bytes    int64             // approximate memory
 	tokens   text.Tokens
+
+	// Only if documents have fields:
+	columns *columns.Batch // their values, to check them and to know their size
+	longest int64          // bytes of the longest text
 }
 
 type wordList struct {
@@ -46,10 +51,14 @@ type bufferDoc struct {
 }
 
 func newBuffer(a text.Analyzer, keepText, places bool, schema *fields.Schema) *buffer {
-	return &buffer{
+	b := &buffer{
 		schema: schema, analyzer: a, keepText: keepText, places: places,
 		words: map[string]int32{}, byID: map[string]uint32{},
 	}
+	if schema != nil {
+		b.columns = columns.NewBuilder(schema, 0).Batch(0)
+	}
+	return b
 }
 
 // Estimated overhead of maps and slices in bytes.
@@ -123,7 +132,7 @@ func (b *buffer) addFields(d text.Document) error {
 		return err
 	}
 	// Report values of the wrong type now, not when all documents are written.
-	if err := columns.NewBuilder(b.schema, 0).Batch(0).Add(d.Fields); err != nil {
+	if err := b.columns.Add(d.Fields); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
 	}
 	b.remove(d.ID)
@@ -135,6 +144,7 @@ func (b *buffer) addFields(d text.Document) error {
 		}
 	}
 	doc.text = slices.Clone(d.Text)
+	b.longest = max(b.longest, int64(len(d.Text)))
 	if b.places {
 		doc.breaks = slices.Clone(d.Breaks)
 	}
@@ -153,7 +163,19 @@ func (b *buffer) remove(id string) bool {
 	return ok
 }
 
-// writeFields writes documents with fields.
+// full reports whether the documents take more than memory bytes, or writing them would.
+func (b *buffer) full(memory int64) bool { return max(b.bytes, b.need()) > memory }
+
+// need is the least memory with which index.Build writes documents with fields.
+func (b *buffer) need() int64 {
+	if b.schema == nil {
+		return 0
+	}
+	return index.MemoryForFields(b.schema, b.longest, b.columns.Bytes())
+}
+
+// writeFields writes documents with fields. If one of them needs more memory than that, it gets it:
+// it was accepted.
 func (b *buffer) writeFields(dir string, memory int64) error {
 	const batch = 1 << 20 // bytes, as in package text
 	source := func(context.Context) iter.Seq2[[]text.Document, error] {
@@ -178,10 +200,10 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 			}
 		}
 	}
-	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema}}
+	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema, MaxDocument: math.MaxInt64}}
 	return index.Build(context.Background(), dir, &c, index.BuildOptions{
 		Analyzer: b.analyzer, Analyzers: b.more, StoreText: b.keepText, Positions: b.places,
-		Memory: memory,
+		Memory: max(memory, b.need()),
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/collocate/collocate/index"
@@ -150,6 +152,39 @@ func TestReplacedByAnIndexWithoutSegments(t *testing.T) {
 }
 
 // Refresh notices an index of the same generation with other documents: a backup that was put in
+// An index opens while the manifest of its first segments comes.
+func TestOpeningWhileTheManifestComes(t *testing.T) {
+	dir := filepath.Join(scratch(t), "ix")
+	c := &text.Corpus{Paths: []string{"-"}, Stdin: strings.NewReader("tulip\n"), Options: text.Options{Format: text.Lines}}
+	if err := index.Build(t.Context(), dir, c, index.BuildOptions{Analyzer: analyzer(t)}); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, dir, segments.Options{})
+	model(nil).add(t, w, "rose", "rose")
+	commit(t, w)
+	manifest, away := filepath.Join(dir, index.SegmentsFile), filepath.Join(filepath.Dir(dir), "away")
+	var stop atomic.Bool
+	var group sync.WaitGroup
+	group.Go(func() {
+		for !stop.Load() {
+			if err := errors.Join(os.Rename(manifest, away), os.Rename(away, manifest)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for range 1000 {
+		r, err := segments.Open(dir)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		r.Close()
+	}
+	stop.Store(true)
+	group.Wait()
+}
+
 // its place.
 func TestRefreshNoticesAnotherIndex(t *testing.T) {
 	root := scratch(t)

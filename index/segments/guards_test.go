@@ -1,6 +1,7 @@
 package segments_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,8 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
 )
 
@@ -79,6 +82,139 @@ func TestAddCopiesDocuments(t *testing.T) {
 	}
 	if !reflect.DeepEqual(schema.Fields, before) {
 		t.Errorf("the writer has made the schema %v of %v", schema.Fields, before)
+	}
+}
+
+// A caller may use the breaks of a document again after Add, too: phrases do not cross them.
+func TestAddCopiesBreaks(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(scratch(t), "ix")
+	w := newWriter(t, dir, segments.Options{Schema: schema, Positions: true})
+	for id, breaks := range map[string][]uint32{"two lines": {4}, "one line": nil} {
+		d := text.Document{ID: id, Fields: []fields.Values{{[]byte("red rose")}}, Breaks: breaks}
+		if err := w.Add(d); err != nil {
+			t.Fatal(err)
+		}
+		clear(breaks)
+	}
+	commit(t, w)
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	found, err := s.Search(t.Context(), search.Request{Query: query.Phrase{Text: "red rose"}})
+	if err != nil || len(found.Hits) != 1 {
+		t.Fatalf("the phrase is in %d documents, %v; want that of one line alone", len(found.Hits), err)
+	}
+	if id, err := s.ID(found.Hits[0].Doc); err != nil || id != "one line" {
+		t.Errorf("the phrase is in %s, %v", id, err)
+	}
+}
+
+// IDs that runs cannot contain are found in each segment, and so are those of several documents,
+// which only an index of package index can have.
+func TestIDsOfEachSegment(t *testing.T) {
+	for at := range 3 {
+		dir := filepath.Join(scratch(t), "ix")
+		w := newWriter(t, dir, segments.Options{})
+		for n := range 3 {
+			id := fmt.Sprint("d", n)
+			if n == at {
+				id = "with space"
+			}
+			model(nil).add(t, w, id, "rose")
+			commit(t, w)
+		}
+		r := openReader(t, dir)
+		if id, found, err := r.BadID(); id != "with space" || !found || err != nil {
+			t.Errorf("with a space in segment %d: %q, %v, %v", at, id, found, err)
+		}
+		if id, found, err := r.RepeatedID(); found || err != nil {
+			t.Errorf("%q is said to be that of several documents, %v", id, err)
+		}
+	}
+	dir := filepath.Join(scratch(t), "ix")
+	c := &text.Corpus{Paths: []string{"-"}, Stdin: strings.NewReader("same\tred\nsame\trose\n"),
+		Options: text.Options{Format: text.TSV}}
+	o := index.BuildOptions{Analyzer: analyzer(t), AllowDuplicateIDs: true}
+	if err := index.Build(t.Context(), dir, c, o); err != nil {
+		t.Fatal(err)
+	}
+	w := newWriter(t, dir, segments.Options{})
+	model(nil).add(t, w, "other", "tulip")
+	commit(t, w)
+	r := openReader(t, dir)
+	if id, found, err := r.RepeatedID(); id != "same" || !found || err != nil || len(r.Segments()) != 2 {
+		t.Errorf("of two documents in the first of %d segments: %q, %v, %v", len(r.Segments()), id, found, err)
+	}
+	if id, found, err := r.BadID(); found || err != nil {
+		t.Errorf("%q is said to have white space, %v", id, err)
+	}
+}
+
+// What Check says of a damaged segment names it, but an index of package index is no segment.
+func TestCheckNamesSegments(t *testing.T) {
+	root := scratch(t)
+	dir := filepath.Join(root, "ix")
+	w := newWriter(t, dir, segments.Options{})
+	for n := range 2 {
+		model(nil).add(t, w, fmt.Sprint("document-", n), "rose")
+		commit(t, w)
+	}
+	r := openReader(t, dir)
+	one := openReader(t, filepath.Join(dir, "s000001"))
+	path := filepath.Join(dir, "s000001", "documents")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(data, []byte("document-1"), []byte("document-2"), 1)
+	if err := os.WriteFile(path, other, 0o666); err != nil || bytes.Equal(data, other) {
+		t.Fatal(err)
+	}
+	if err := r.Check(t.Context(), index.CheckOptions{}); err == nil || !strings.Contains(err.Error(), "segment s000001: ") {
+		t.Errorf("a damaged segment: error %v", err)
+	}
+	if err := one.Check(t.Context(), index.CheckOptions{}); err == nil || strings.Contains(err.Error(), "segment .") {
+		t.Errorf("a damaged index: error %v", err)
+	}
+}
+
+// What Add accepts can be committed, with whatever memory: long texts, and columns that take more
+// than the text.
+func TestLargeFieldsAreWritten(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "body:text", "tag:keyword", "year:number"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int64{1, 1 << 20, 0} {
+		dir := filepath.Join(scratch(t), "ix")
+		w := newWriter(t, dir, segments.Options{Schema: schema, Memory: memory})
+		add := func(id, body, tag string) {
+			t.Helper()
+			values := []fields.Values{{[]byte("rose")}, {[]byte(body)}, {[]byte(tag)}, {[]byte("1990")}}
+			if err := w.Add(text.Document{ID: id, Fields: values}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		add("long", strings.Repeat("rose ", 1<<19), "red") // needs more than the default: a segment
+		add("long tag", "rose", strings.Repeat("red", 1<<18))
+		docs := 2
+		for ; docs < 1000 && memory != 1 || docs < 4; docs++ {
+			add(fmt.Sprint(docs), "rose", fmt.Sprintf("%0500d", docs))
+		}
+		commit(t, w)
+		r := openReader(t, dir)
+		if n := r.Numbers(); n != docs {
+			t.Errorf("with %d bytes of memory: %d documents, want %d", memory, n, docs)
+		}
+		if n := len(r.Segments()); memory == 0 && n != 2 || memory == 1 && n != docs {
+			t.Errorf("with %d bytes of memory: %d segments of %d documents", memory, n, docs)
+		}
 	}
 }
 

@@ -122,17 +122,14 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
 		return nil, fmt.Errorf("segments: %w", err)
 	}
-	made := false
-	if err := disk.MakeDir(dir, 0o777); err == nil {
-		made = true
-	} else if !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
+	err = disk.MakeDir(dir, 0o777)
+	made := err == nil
 	if made {
-		if err := disk.SyncFolder(filepath.Dir(filepath.Clean(dir))); err != nil {
-			return nil, err
-		}
-	} else if err := ours(dir); err != nil {
+		err = disk.SyncFolder(filepath.Dir(filepath.Clean(dir)))
+	} else if errors.Is(err, fs.ErrExist) {
+		err = ours(dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	w = &Writer{dir: dir, o: o}
@@ -351,7 +348,7 @@ func (w *Writer) Add(d text.Document) error {
 	if _, err := w.remove(d.ID); err != nil {
 		return w.fail(err)
 	}
-	if w.buffer.bytes > w.o.Memory {
+	if w.buffer.full(w.o.Memory) {
 		return w.fail(w.flush())
 	}
 	return nil
@@ -459,7 +456,7 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 		return 0, 0, w.fail(err)
 	}
 	o.Analyzer, o.StoreText, o.AllowDuplicateIDs = w.o.Analyzer, w.m.StoreText, false
-	o.Analyzers = append(slices.Clone(o.Analyzers), w.o.Analyzers...)
+	o.Analyzers = slices.Concat(o.Analyzers, w.o.Analyzers)
 	o.Positions = w.m.Positions
 	switch {
 	case w.m.Schema != nil:
