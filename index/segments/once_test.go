@@ -144,7 +144,8 @@ func TestClosingBesideOtherMethods(t *testing.T) {
 		until(func(call int) error { _, err := w.Delete(fmt.Sprint("d", call)); return err })
 		until(func(int) error { return w.Commit() })
 		until(func(int) error { _, err := w.Merge(t.Context()); return err })
-		// Each by a goroutine that takes no other lock, or the race detector would see none missing.
+		// Each by a goroutine that takes no other lock, or the race detector would see none
+		// missing.
 		until(func(int) error { _, err := w.Schema(); return err })
 		until(func(int) error { return w.Err() })
 		closed := make(chan struct{})

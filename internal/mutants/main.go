@@ -14,8 +14,8 @@
 //
 // A survivor is a test to write, code to delete, or a mutant that changes nothing: only a reader
 // can tell. What readers said of the last kind is in the package's file testdata/mutants.txt, and
-// these are left out; -all tries them again. -v also lists the killed ones, with what killed them: on a busy machine that may be the
-// timeout.
+// these are left out; -all tries them again. -v also lists the killed ones, with what killed them:
+// on a busy machine that may be the timeout.
 package main
 
 import (

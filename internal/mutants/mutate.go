@@ -49,7 +49,8 @@ func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", filepath.Base(m.path), m.line, m.function, m.what)
 }
 
-// title is what a list of judgments calls the mutant: a line of other code may come or go before it.
+// title is what a list of judgments calls the mutant: a line of other code may come or go before
+// it.
 func (m mutant) title() string {
 	return fmt.Sprintf("%s: %s: %s", filepath.Base(m.path), m.function, strings.Join(strings.Fields(m.what), " "))
 }
