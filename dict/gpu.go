@@ -1,30 +1,20 @@
 package dict
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"math/bits"
 	"unsafe"
 
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/gpu/lookup"
+	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
-//go:embed kernels/stt.ptx
-var sttPTX string
-
-//go:embed kernels/xbw.ptx
-var xbwPTX string
-
-//go:embed kernels/paper.ptx
-var paperPTX string
-
 var (
-	paperSource = gpu.NewSource("dict/paper", paperPTX)
+	paperSource = gpu.Registered("dict/paper")
 
-	sttSource = gpu.NewSource("dict/stt", sttPTX)
-	xbwSource = gpu.NewSource("dict/xbw", xbwPTX)
+	sttSource = gpu.Registered("dict/stt")
+	xbwSource = gpu.Registered("dict/xbw")
 )
 
 // As in kernels/lookup.cuh.
@@ -59,7 +49,7 @@ type onDevice struct {
 }
 
 func init() {
-	lookup.Upload = func(file any, s *gpu.Stream) (lookup.Dictionary, error) {
+	prim.Upload = func(file any, s *gpu.Stream) (prim.Dictionary, error) {
 		o, err := file.(*File).upload(s)
 		if err != nil {
 			return nil, err // a nil *onDevice in an interface would not be nil
@@ -227,7 +217,7 @@ func halves(v []uint64) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*2)
 }
 
-// LookUp implements lookup.Dictionary.
+// LookUp implements prim.Dictionary.
 func (o *onDevice) LookUp(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8],
 	words gpu.Buffer[uint64], ids gpu.Buffer[uint32]) error {
 	if o.published {

@@ -1,8 +1,9 @@
 package dict
 
 import (
-	"container/heap"
+	"cmp"
 	"encoding/binary"
+	"slices"
 )
 
 // prefixCode is a set of canonical Huffman codes, one for each context: a symbol may have different
@@ -83,26 +84,33 @@ func codeLengths(counts []uint64) []byte {
 	lengths := make([]byte, len(counts))
 	counts = append([]uint64(nil), counts...)
 	for {
-		var h codeHeap
+		var leaves, inner []*codeNode // both in ascending order: inner nodes are made in it
 		for s, n := range counts {
 			if n > 0 {
-				h = append(h, &codeNode{n: n, symbol: s})
+				leaves = append(leaves, &codeNode{n: n, symbol: s})
 			}
 		}
-		if len(h) == 0 {
+		if len(leaves) == 0 {
 			return lengths
 		}
-		if len(h) == 1 {
-			lengths[h[0].symbol] = 1
+		if len(leaves) == 1 {
+			lengths[leaves[0].symbol] = 1
 			return lengths
 		}
-		heap.Init(&h)
-		for order := len(counts); len(h) > 1; order++ {
-			a := heap.Pop(&h).(*codeNode)
-			b := heap.Pop(&h).(*codeNode)
-			heap.Push(&h, &codeNode{n: a.n + b.n, symbol: order, left: a, right: b})
+		slices.SortStableFunc(leaves, func(a, b *codeNode) int { return cmp.Compare(a.n, b.n) })
+		least := func() (x *codeNode) { // removes the least; of equal ones, a leaf
+			if len(inner) == 0 || len(leaves) > 0 && leaves[0].n <= inner[0].n {
+				x, leaves = leaves[0], leaves[1:]
+			} else {
+				x, inner = inner[0], inner[1:]
+			}
+			return x
 		}
-		if deepest := h[0].depths(0, lengths); deepest <= maxCode {
+		for len(leaves)+len(inner) > 1 {
+			a, b := least(), least()
+			inner = append(inner, &codeNode{n: a.n + b.n, left: a, right: b})
+		}
+		if deepest := inner[0].depths(0, lengths); deepest <= maxCode {
 			return lengths
 		}
 		for s, n := range counts {
@@ -113,7 +121,7 @@ func codeLengths(counts []uint64) []byte {
 
 type codeNode struct {
 	n           uint64
-	symbol      int // for an inner node: a number above all symbols, in the order of creation
+	symbol      int // of a leaf
 	left, right *codeNode
 }
 
@@ -123,24 +131,6 @@ func (x *codeNode) depths(depth int, to []byte) int {
 		return depth
 	}
 	return max(x.left.depths(depth+1, to), x.right.depths(depth+1, to))
-}
-
-type codeHeap []*codeNode
-
-func (h codeHeap) Len() int { return len(h) }
-func (h codeHeap) Less(i, j int) bool {
-	if h[i].n != h[j].n {
-		return h[i].n < h[j].n
-	}
-	return h[i].symbol < h[j].symbol
-}
-func (h codeHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *codeHeap) Push(x any)   { *h = append(*h, x.(*codeNode)) }
-func (h *codeHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
 }
 
 // openPrefixCode makes the tables for reading from code lengths.

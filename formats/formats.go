@@ -8,6 +8,8 @@ package formats
 
 import (
 	_ "github.com/collocate/collocate/text/encodings" // text that is not in UTF-8
+	_ "github.com/collocate/collocate/text/gzip"      // gzip, faster
 	_ "github.com/collocate/collocate/text/parquet"   // Parquet tables as documents
+	_ "github.com/collocate/collocate/weigh/npz"      // weights as NumPy's archives
 	_ "github.com/collocate/collocate/weigh/parquet"  // weights as Parquet tables
 )

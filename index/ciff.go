@@ -11,8 +11,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 )
@@ -63,8 +61,8 @@ func (r *Reader) Export(ctx context.Context, w io.Writer) (err error) {
 	e.number(5, r.meta.docs)
 	e.number(6, r.meta.tokens)
 	if mean != 0 {
-		e.b = protowire.AppendTag(e.b, 7, protowire.Fixed64Type)
-		e.b = protowire.AppendFixed64(e.b, math.Float64bits(mean))
+		e.b = appendTag(e.b, 7, fixed64)
+		e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(mean))
 	}
 	if err := errors.Join(e.text(8, ciffDescription+r.analyzer), e.end()); err != nil {
 		return err
@@ -110,20 +108,20 @@ type ciffWriter struct {
 
 func (e *ciffWriter) begin() { e.b = e.b[:0] }
 
-func (e *ciffWriter) number(field protowire.Number, v uint64) {
+func (e *ciffWriter) number(field int, v uint64) {
 	if v != 0 {
-		e.b = protowire.AppendTag(e.b, field, protowire.VarintType)
-		e.b = protowire.AppendVarint(e.b, v)
+		e.b = appendTag(e.b, field, varint)
+		e.b = binary.AppendUvarint(e.b, v)
 	}
 }
 
-func (e *ciffWriter) text(field protowire.Number, s string) error {
+func (e *ciffWriter) text(field int, s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("not UTF-8, as CIFF requires")
 	}
 	if s != "" {
-		e.b = protowire.AppendTag(e.b, field, protowire.BytesType)
-		e.b = protowire.AppendString(e.b, s)
+		e.b = appendTag(e.b, field, lengthy)
+		e.b = append(binary.AppendUvarint(e.b, uint64(len(s))), s...)
 	}
 	return nil
 }
@@ -158,12 +156,12 @@ func (e *ciffWriter) list(w Word, r *Reader, c *Cursor) error {
 			var head [2]byte // tag and length; a posting is shorter than 128 bytes
 			p := append(posting[:0], head[:]...)
 			if gap := d - prev; gap != 0 {
-				p = protowire.AppendTag(p, 1, protowire.VarintType)
-				p = protowire.AppendVarint(p, uint64(gap))
+				p = appendTag(p, 1, varint)
+				p = binary.AppendUvarint(p, uint64(gap))
 			}
-			p = protowire.AppendTag(p, 2, protowire.VarintType)
-			p = protowire.AppendVarint(p, uint64(c.TF()))
-			p[0], p[1] = 4<<3|byte(protowire.BytesType), byte(len(p)-2)
+			p = appendTag(p, 2, varint)
+			p = binary.AppendUvarint(p, uint64(c.TF()))
+			p[0], p[1] = 4<<3|byte(lengthy), byte(len(p)-2)
 			posting = p
 			if c.TF() > math.MaxInt32 {
 				return fmt.Errorf("frequency %d is larger than CIFF can represent", c.TF())

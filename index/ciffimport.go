@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -10,9 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/collocate/collocate/internal/disk"
 	"github.com/collocate/collocate/internal/given"
@@ -176,7 +175,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 	}
 	var version, lists, docs uint64
 	c := &ciffFile{data: data}
-	err = eachField(head, func(field protowire.Number, v uint64, b []byte) error {
+	err = eachField(head, func(field int, v uint64, b []byte) error {
 		switch field {
 		case 7:
 			c.mean = math.Float64frombits(v)
@@ -283,7 +282,7 @@ func (s *ciffScanner) documents(c *ciffFile, docs int) error {
 		}
 		var number, length uint64
 		var id []byte
-		err = eachField(m, func(field protowire.Number, v uint64, b []byte) error {
+		err = eachField(m, func(field int, v uint64, b []byte) error {
 			switch field {
 			case 1:
 				number = v
@@ -321,63 +320,23 @@ type ciffScanner struct {
 }
 
 func (s *ciffScanner) message(what string) (m []byte, at int, err error) {
-	m, n := protowire.ConsumeBytes(s.data[s.at:])
-	if n < 0 {
-		return nil, 0, fmt.Errorf("byte %d: %s: %w", s.at, what, badMessage(n))
+	m, rest, err := takeBytes(s.data[s.at:])
+	if err != nil {
+		return nil, 0, fmt.Errorf("byte %d: %s: %w", s.at, what, err)
 	}
 	at = s.at
-	s.at += n
+	s.at = len(s.data) - len(rest)
 	if s.at/tidyBytes != at/tidyBytes {
 		mmap.Tidy()
 	}
 	return m, at, nil
 }
 
-// badMessage returns a readable error for a negative result of protowire.
-func badMessage(n int) error {
-	if errors.Is(protowire.ParseError(n), io.ErrUnexpectedEOF) {
-		return errors.New("the file ends early")
-	}
-	return errors.New("corrupted: not a CIFF message")
-}
-
-// eachField calls fn with each field of a message: v holds integers and the bits of doubles, b
-// strings and nested messages.
-func eachField(m []byte, fn func(field protowire.Number, v uint64, b []byte) error) error {
-	for len(m) > 0 {
-		field, kind, n := protowire.ConsumeTag(m)
-		if n < 0 {
-			return badMessage(n)
-		}
-		m = m[n:]
-		var v uint64
-		var b []byte
-		switch kind {
-		case protowire.VarintType:
-			v, n = protowire.ConsumeVarint(m)
-		case protowire.BytesType:
-			b, n = protowire.ConsumeBytes(m)
-		case protowire.Fixed64Type:
-			v, n = protowire.ConsumeFixed64(m)
-		default:
-			n = protowire.ConsumeFieldValue(field, kind, m)
-		}
-		if n < 0 {
-			return badMessage(n)
-		}
-		if err := fn(field, v, b); err != nil {
-			return err
-		}
-		m = m[n:]
-	}
-	return nil
-}
-
 var errFound = errors.New("found")
 
 // firstString returns field 1 of a message, which is the word of a list.
 func firstString(m []byte) (s []byte, err error) {
-	err = eachField(m, func(field protowire.Number, _ uint64, b []byte) error {
+	err = eachField(m, func(field int, _ uint64, b []byte) error {
 		if field == 1 {
 			s = b
 			return errFound
@@ -400,13 +359,14 @@ func (c *ciffFile) add(l ciffList, w *Writer) (size int, err error) {
 		c.docs, c.tfs = make([]uint32, 0, piece), make([]uint32, 0, piece)
 	}
 	docs, tfs, word := c.docs, c.tfs, c.word(l)
-	message, size := protowire.ConsumeBytes(c.data[l.at:]) // complete when it was scanned
-	if size < 0 {
+	message, rest, err := takeBytes(c.data[l.at:])
+	if err != nil { // it was complete when it was scanned
 		return 0, errors.New("the file was changed while it was read")
 	}
+	size = len(c.data) - l.at - len(rest)
 	var df, cf, sumTF, count uint64
 	at, first := uint64(0), true
-	err = eachField(message, func(field protowire.Number, v uint64, b []byte) error {
+	err = eachField(message, func(field int, v uint64, b []byte) error {
 		switch field {
 		case 2:
 			df = v
@@ -414,7 +374,7 @@ func (c *ciffFile) add(l ciffList, w *Writer) (size int, err error) {
 			cf = v
 		case 4:
 			var gap, tf uint64
-			if err := eachField(b, func(field protowire.Number, v uint64, _ []byte) error {
+			if err := eachField(b, func(field int, v uint64, _ []byte) error {
 				switch field {
 				case 1:
 					gap = v

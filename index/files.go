@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
@@ -55,20 +54,31 @@ var magics = map[string]string{
 // of its segments. A name that ends with a slash is a folder.
 func isOurs(name string) bool {
 	folder, file, inside := strings.Cut(name, "/")
-	if inside && (segmentFolder.MatchString(folder) || IsUnfinished(folder)) {
+	if inside && (IsSegment(folder) || IsUnfinished(folder)) {
 		return file == "" || isOursAlone(file)
 	}
 	return isOursAlone(name) || name == SegmentsFile || name == lockfile.Name
 }
 
-var (
-	segmentFolder = regexp.MustCompile(`^s[0-9]{6,}$`)
-	unfinished    = regexp.MustCompile(`^\.s[0-9]{6,}\.tmp[0-9]+(\.old)?$`)
-)
+// IsSegment reports whether a folder of that name in an index's folder is a segment: s and at least
+// six digits.
+func IsSegment(name string) bool {
+	digits, ok := strings.CutPrefix(name, "s")
+	return ok && len(digits) >= 6 && onlyDigits(digits)
+}
+
+func onlyDigits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
 
 // IsUnfinished reports whether a folder of that name in an index's folder is a segment that is
 // being written, or was when its writer was killed.
-func IsUnfinished(name string) bool { return unfinished.MatchString(name) }
+func IsUnfinished(name string) bool {
+	name, _ = strings.CutSuffix(name, ".old")
+	name, hidden := strings.CutPrefix(name, ".")
+	segment, number, temporary := strings.Cut(name, ".tmp")
+	return hidden && temporary && IsSegment(segment) && onlyDigits(number)
+}
 
 // isOursAlone is isOurs for an index without segments.
 func isOursAlone(name string) bool {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"sync"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/batch"
-	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/eval"
 )
 
 // SearchBatch answers requests and yields the results in the order of the requests. A result is
@@ -64,13 +65,34 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		}
 		b.Threads = ask.Threads(b.Threads)
 		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
-			device.BatchOver(ctx, s.gpu, requests, b, reuse, do, yield)
+			batchOnGPU(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else if s.e == nil {
 			overSegments(ctx, s, requests, b, do, yield)
 		} else {
 			batch.OnCores(ctx, s.e, requests, b, reuse, s.searchUnlessCancelled, do, yield)
 		}
 	}
+}
+
+// batchOnGPU passes what do returns through an interface without allocating for each request.
+func batchOnGPU[T any](ctx context.Context, g eval.OnDevice, requests iter.Seq[Request], b Batch,
+	reuse bool, do func(int, *Result) (T, error), yield func(T, error) bool) {
+	boxes := sync.Pool{New: func() any { return new(T) }}
+	g.Batch(ctx, requests, b, reuse, func(i int, found *Result) (any, error) {
+		made, err := do(i, found)
+		box := boxes.Get().(*T)
+		*box = made
+		return box, err
+	}, func(made any, err error) bool {
+		box, ok := made.(*T)
+		if !ok { // no request was answered
+			return yield(*new(T), err)
+		}
+		out := *box
+		*box = *new(T)
+		boxes.Put(box)
+		return yield(out, err)
+	})
 }
 
 // searchUnlessCancelled checks the context first, since a small request may finish before Search

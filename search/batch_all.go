@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
-	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/eval"
 )
 
 // gpuPays reports whether a GPU should answer requests for which the cores would need the given
@@ -21,8 +21,8 @@ func gpuPays(cores time.Duration, postings int64) bool {
 
 // realGPU reports whether the device exists and is not emulated.
 func realGPU(ordinal int) bool {
-	devices, err := gpu.Devices()
-	return err == nil && ordinal < len(devices) && !devices[ordinal].Emulated
+	d, err := eval.TheDevice()
+	return err == nil && d.Real(ordinal)
 }
 
 // MapAll is MapBatch for requests that are all known in advance, so that [engine.Auto] can choose.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
@@ -31,7 +30,11 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	case s.e == nil:
 		return errors.New("search: engine gpu: the index has no documents")
 	}
-	g, err := device.OpenGroup(ctx, s.e, s.keptOf(s.e), o)
+	d, err := eval.TheDevice()
+	if err != nil {
+		return err
+	}
+	g, err := d.Open(ctx, s.e, s.keptOf(s.e), o)
 	if err == nil {
 		s.gpu = g
 		err = s.releaseKept()
@@ -47,18 +50,18 @@ func (s *Searcher) keep(older *Searcher) {
 	}
 	groups := older.segments
 	if older.gpu != nil {
-		groups = []*device.Group{older.gpu}
+		groups = []eval.OnDevice{older.gpu}
 	}
 	for _, g := range groups {
-		if k := g.Keep(); k != nil {
+		if k := g.Kept(); k != nil {
 			s.kept = append(s.kept, k)
 		}
 	}
 	for _, k := range older.kept {
-		s.kept = append(s.kept, k.Again())
+		s.kept = append(s.kept, k.Another())
 	}
-	s.kept = slices.DeleteFunc(s.kept, func(k *device.Kept) bool {
-		gone := !have[k.Index]
+	s.kept = slices.DeleteFunc(s.kept, func(k eval.Kept) bool {
+		gone := !have[k.Of()]
 		if gone {
 			k.Release() // the older Searcher still holds it
 		}
@@ -67,9 +70,9 @@ func (s *Searcher) keep(older *Searcher) {
 }
 
 // keptOf returns the segment that is kept for an engine's index, or nil.
-func (s *Searcher) keptOf(e *eval.Engine) *device.Kept {
+func (s *Searcher) keptOf(e *eval.Engine) eval.Kept {
 	for _, k := range s.kept {
-		if k.Index == e.Index {
+		if k.Of() == e.Index {
 			return k
 		}
 	}

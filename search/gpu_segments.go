@@ -5,13 +5,17 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/topk"
 )
 
 // openSegments loads each segment onto the devices that the options name.
 func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
-	groups, err := device.OpenSegments(ctx, s.many.Parts, s.kept, o)
+	d, err := eval.TheDevice()
+	if err != nil {
+		return err
+	}
+	groups, err := d.OpenSegments(ctx, s.many.Parts, s.kept, o)
 	if err == nil {
 		s.segments = groups
 		err = s.releaseKept()

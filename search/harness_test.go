@@ -4,6 +4,7 @@ import (
 	"iter"
 	"testing"
 
+	_ "github.com/collocate/collocate/search/gpu"
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 

@@ -3,7 +3,6 @@ package search
 import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 )
@@ -442,7 +441,7 @@ type (
 	//		Progress func(done, total int64) // called with the number of postings loaded
 	//		Log      *slog.Logger            // reports the choices of MapAll
 	//	}
-	GPUOptions = device.Options
+	GPUOptions = ask.GPUOptions
 	// GPUStats describes the work of the device for a query.
 	//
 	//	type GPUStats struct {
@@ -459,5 +458,5 @@ type (
 	//		Name string
 	//		Time time.Duration
 	//	}
-	GPUStage = device.Stage
+	GPUStage = ask.GPUStage
 )

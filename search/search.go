@@ -14,7 +14,6 @@ import (
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/device"
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
@@ -32,10 +31,10 @@ type Searcher struct {
 	tree *tree.Index     // evaluates query trees; nil if the index is empty
 	own  bool            // Close closes the index
 	with []text.Analyzer // those that were given
-	gpu  *device.Group   // the index on GPUs, if it has one segment and OpenGPU was called
+	gpu  eval.OnDevice   // the index on GPUs, if it has one segment and OpenGPU was called
 	// segments are the segments on GPUs, if there are several.
-	segments []*device.Group
-	kept     []*device.Kept // segments that an older Searcher has loaded, for OpenGPU
+	segments []eval.OnDevice
+	kept     []eval.Kept // segments that an older Searcher has loaded, for OpenGPU
 
 	snippets freelist.List[snippetMaker]
 	users    users

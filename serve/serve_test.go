@@ -27,6 +27,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
+	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu/gputest"
 	"github.com/collocate/collocate/internal/sample"

@@ -3,8 +3,8 @@ package text
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -70,8 +70,27 @@ func isTreebank(head []byte, whole bool) bool {
 	return ok && tokens > 0
 }
 
-// structureTag is a line that begins or ends a structure of vertical text.
-var structureTag = regexp.MustCompile(`^</?(text|s|p|sp|doc|sentence|corpus|body|div|head|file)(\s[^<>]*)?/?>$`)
+// isStructureTag reports whether a line begins or ends a structure of vertical text, such as
+// <doc id="1">.
+func isStructureTag(line []byte) bool {
+	inner, ok := bytes.CutPrefix(line, []byte("<"))
+	inner, closed := bytes.CutSuffix(inner, []byte(">"))
+	if !ok || !closed || bytes.ContainsAny(inner, "<>") {
+		return false
+	}
+	inner, _ = bytes.CutPrefix(inner, []byte("/"))
+	inner, _ = bytes.CutSuffix(inner, []byte("/"))
+	if end := bytes.IndexAny(inner, asciiBlanks); end >= 0 {
+		inner = inner[:end]
+	}
+	switch string(inner) {
+	case "text", "s", "p", "sp", "doc", "sentence", "corpus", "body", "div", "head", "file":
+		return true
+	}
+	return false
+}
+
+const asciiBlanks = " \t\n\f\r"
 
 // isVertical reports whether a file has the tags of vertical text on lines of their own, and on
 // every other line a token: one word, or a word and its columns after tabs.
@@ -81,7 +100,7 @@ func isVertical(head []byte, whole bool) bool {
 		line = bytes.TrimRight(line, " ")
 		switch {
 		case len(line) == 0:
-		case structureTag.Match(line):
+		case isStructureTag(line):
 			tags++
 		case line[0] == '<' && line[len(line)-1] == '>': // other tags, and <?xml ...?>
 		default:
@@ -111,7 +130,7 @@ func tagged(head []byte, whole bool) string {
 		if columns == 0 {
 			columns = len(fields)
 		}
-		blanks = blanks && columns >= 3 && len(fields) == columns && chunkTag.Match(fields[columns-1])
+		blanks = blanks && columns >= 3 && len(fields) == columns && isChunkTag(fields[columns-1])
 		return tabs || blanks
 	})
 	switch {
@@ -124,19 +143,62 @@ func tagged(head []byte, whole bool) string {
 	return ""
 }
 
-var chunkTag = regexp.MustCompile(`^(O|[BIESLU]-\S+)$`)
+// isChunkTag reports whether a word without blanks is O, or B-LOC and the like.
+func isChunkTag(word []byte) bool {
+	return string(word) == "O" || len(word) > 2 && bytes.IndexByte([]byte("BIESLU"), word[0]) >= 0 && word[1] == '-'
+}
 
-var (
-	htmlBegin = regexp.MustCompile(`(?i)^\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html)\b`)
-	xmlBegin  = regexp.MustCompile(`^\s*<(\?xml|TEI)\b`)
-)
+// isHTML reports whether a text begins as HTML: after a declaration of XML and comments.
+func isHTML(head []byte) bool {
+	rest := skipBlanks(head)
+	if hasPrefixFold(rest, "<?xml") {
+		end := bytes.IndexByte(rest, '>')
+		rest = skipBlanks(rest[end+1:]) // if there is no end, what follows is not HTML
+	}
+	for bytes.HasPrefix(rest, []byte("<!--")) {
+		_, after, ok := bytes.Cut(rest[4:], []byte("-->"))
+		if !ok {
+			return false
+		}
+		rest = skipBlanks(after)
+	}
+	if begin := len("<!doctype"); hasPrefixFold(rest, "<!doctype") {
+		name := skipBlanks(rest[begin:])
+		return len(name) < len(rest)-begin && hasPrefixFold(name, "html") && wordEnds(name[len("html"):])
+	}
+	return hasPrefixFold(rest, "<html") && wordEnds(rest[len("<html"):])
+}
+
+// isXML reports whether a text begins as XML.
+func isXML(head []byte) bool {
+	rest := skipBlanks(head)
+	for _, begin := range []string{"<?xml", "<TEI"} {
+		if after, ok := bytes.CutPrefix(rest, []byte(begin)); ok && wordEnds(after) {
+			return true
+		}
+	}
+	return false
+}
+
+func skipBlanks(b []byte) []byte { return bytes.TrimLeft(b, asciiBlanks) }
+
+func hasPrefixFold(b []byte, lower string) bool {
+	return len(b) >= len(lower) && strings.EqualFold(string(b[:len(lower)]), lower)
+}
+
+// wordEnds reports whether a word that stands before a text ends there.
+func wordEnds(after []byte) bool {
+	return len(after) == 0 || after[0] != '_' && !isASCIILetter(after[0]) && (after[0] < '0' || after[0] > '9')
+}
+
+func isASCIILetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // markup names the markup language of a text, or returns "".
 func markup(head []byte) string {
 	switch {
-	case htmlBegin.Match(head):
+	case isHTML(head):
 		return "HTML"
-	case xmlBegin.Match(head):
+	case isXML(head):
 		return "XML"
 	}
 	return ""

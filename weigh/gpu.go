@@ -9,7 +9,7 @@ import (
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/dict"
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/gpu/lookup"
+	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
 // gpuRun is a corpus being weighed on a device.
@@ -95,7 +95,7 @@ func (g *gpuRun) open(dev *gpu.Device, o *Options) (err error) {
 		g.card.watch = gpu.NewClock(dev)
 	}
 	if f, ok := o.Dict.(*dict.File); ok && g.method == Dictionary {
-		if g.task.dict, err = lookup.Upload(f, g.card.s); err != nil {
+		if g.task.dict, err = prim.Upload(f, g.card.s); err != nil {
 			return err
 		}
 		g.task.known = f.Len()

@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -13,10 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/hugepage"
 )
 
-//go:embed kernels/*.ptx
-var gpuModules embed.FS
-
-func gpuModule(name string) *gpu.Source { return gpu.SourceIn(gpuModules, "weigh/"+name) }
+func gpuModule(name string) *gpu.Source { return gpu.Registered("weigh/" + name) }
 
 // gpuKernels lists the modules, with the block size of their kernels with one thread per item.
 var gpuKernels = map[string]struct {

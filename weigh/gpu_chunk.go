@@ -6,7 +6,6 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/gpu"
-	"github.com/collocate/collocate/internal/gpu/lookup"
 	"github.com/collocate/collocate/internal/gpu/prim"
 )
 
@@ -60,10 +59,10 @@ type gpuTask struct {
 	listed  gpu.Buffer[uint32] // the same as a buffer
 	total   int                // documents of the corpus, including empty ones
 	scorer  *bm25.Scorer
-	dict    lookup.Dictionary // for the method dictionary, or nil
-	known   int               // number of words of dict
-	posts   bool              // compute posts, not weights
-	keep    bool              // leave posts on the device
+	dict    prim.Dictionary // for the method dictionary, or nil
+	known   int             // number of words of dict
+	posts   bool            // compute posts, not weights
+	keep    bool            // leave posts on the device
 }
 
 // gpuMethod weighs a chunk.

@@ -14,14 +14,14 @@ func TestGPUKernelShapes(t *testing.T) {
 		"weigh_count_huge": wideThreads,
 	}
 	for name, m := range gpuKernels {
-		module, err := m.source.Module()
+		kernels, err := m.source.Entries()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if len(module.Kernels) == 0 {
+		if len(kernels) == 0 {
 			t.Errorf("%s has no kernels", name)
 		}
-		for _, k := range module.Kernels {
+		for _, k := range kernels {
 			want := m.threads
 			if n, ok := own[k.Name]; ok {
 				want = n

@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"encoding/binary"
-	"hash/maphash"
 	"math/bits"
 
 	"github.com/collocate/collocate/text"
@@ -24,7 +23,7 @@ type key struct{ lo, hi, hash uint64 }
 func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
 	n := s.End - s.Start
 	if n >= longWord {
-		h := maphash.Bytes(t.seed, b[s.Start:s.End])
+		h := t.longHash(b[s.Start:s.End])
 		return h, h*0x9e3779b97f4a7c15>>8 | longTag<<56
 	}
 	m := &keyMasks[n&15]
@@ -41,6 +40,16 @@ func (t *table) key(b []byte, s text.Span) (lo, hi uint64) {
 	shift := 8 * uint(int(s.Start)-from)
 	lo, hi = lo>>shift|hi<<(64-shift)|hi>>(shift-64), hi>>shift
 	return lo & m.lo, hi&m.hi | m.tag
+}
+
+// longHash returns the hash of a word of at least 8 bytes.
+func (t *table) longHash(word []byte) uint64 {
+	h := t.k0 ^ uint64(len(word))
+	last := binary.LittleEndian.Uint64(word[len(word)-8:])
+	for ; len(word) > 8; word = word[8:] {
+		h = t.hash(h^binary.LittleEndian.Uint64(word), 0)
+	}
+	return t.hash(h^last, 0)
 }
 
 func (t *table) hash(lo, hi uint64) uint64 {

@@ -2,7 +2,6 @@ package weigh
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math/rand/v2"
 	"slices"
 	"unsafe"
@@ -31,7 +30,6 @@ type table struct {
 	placed bool     // keep places
 	places []uint32 // for each word of the document, the index of its pair
 
-	seed   maphash.Seed
 	k0, k1 uint64
 	keys   [2][lookahead]key // keys of the words being counted, and of the next ones
 }
@@ -52,7 +50,7 @@ const (
 )
 
 func newTable() *table {
-	t := &table{seed: maphash.MakeSeed(), k0: rand.Uint64(), k1: rand.Uint64() | 1}
+	t := &table{k0: rand.Uint64(), k1: rand.Uint64() | 1}
 	t.resize(minSlots)
 	return t
 }

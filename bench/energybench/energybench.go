@@ -23,6 +23,7 @@ import (
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/engine"
+	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/internal/energy"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search"

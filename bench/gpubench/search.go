@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/engine"
+	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/check"
 	"github.com/collocate/collocate/search"

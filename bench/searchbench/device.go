@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/engine"
+	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/search"
 )
 

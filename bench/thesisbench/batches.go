@@ -9,6 +9,7 @@ import (
 
 	"github.com/collocate/collocate/bench/report"
 	"github.com/collocate/collocate/engine"
+	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/search"
 )
 

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	_ "github.com/collocate/collocate/formats"
+	_ "github.com/collocate/collocate/gpu"
 	_ "github.com/collocate/collocate/internal/gpu/interpret"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/option"

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"syscall"
 
 	"github.com/collocate/collocate/docset"
@@ -59,8 +58,6 @@ type entry struct {
 // here is the name of the segment whose files are in the folder of the index itself.
 const here = "."
 
-var segmentName = regexp.MustCompile(`^s[0-9]{6,}$`)
-
 func nameOf(number int) string { return fmt.Sprintf("s%06d", number) }
 
 func manifestPath(dir string) string { return filepath.Join(dir, index.SegmentsFile) }
@@ -105,7 +102,7 @@ func parseManifest(data []byte) (*manifest, error) {
 	seen := map[string]bool{}
 	for i := range m.Segments {
 		e := &m.Segments[i]
-		if e.Name != here && !segmentName.MatchString(e.Name) || seen[e.Name] || e.Docs < 0 || e.Docs >= 1<<32 {
+		if e.Name != here && !index.IsSegment(e.Name) || seen[e.Name] || e.Docs < 0 || e.Docs >= 1<<32 {
 			return nil, fmt.Errorf("corrupted: segment %q of %d documents", e.Name, e.Docs)
 		}
 		seen[e.Name] = true

@@ -3,10 +3,8 @@ package segments
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"iter"
 	"slices"
@@ -218,18 +216,30 @@ func (g *Reader) Generation() uint64 { return g.generation }
 // differs if other documents were added or deleted. It depends on the checksums of the segments.
 func (g *Reader) Identity() string {
 	g.identify.Do(func() {
-		h := fnv.New64a()
+		h := identity(14695981039346656037)
 		for i := range g.segments {
 			s := &g.segments[i]
 			size, sum := s.Stamp()
-			binary.Write(h, binary.LittleEndian, []uint64{size, uint64(sum)}) // cannot fail
+			h.add(size, uint64(sum))
 			if s.Live != nil {
-				binary.Write(h, binary.LittleEndian, s.Live.Words())
+				h.add(s.Live.Words()...)
 			}
 		}
-		g.identity = fmt.Sprintf("%016x-%d", h.Sum64(), g.generation)
+		g.identity = fmt.Sprintf("%016x-%d", uint64(h), g.generation)
 	})
 	return g.identity
+}
+
+// identity is a hash of numbers: FNV-1a of their bytes, the lowest first.
+type identity uint64
+
+func (h *identity) add(numbers ...uint64) {
+	for _, n := range numbers {
+		for range 8 {
+			*h = (*h ^ identity(n&0xff)) * 1099511628211
+			n >>= 8
+		}
+	}
 }
 
 // Dir returns the folder of the index.

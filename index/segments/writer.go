@@ -166,7 +166,7 @@ func ours(dir string) error {
 
 // foreign reports whether a folder entry cannot stem from a Writer that never committed.
 func foreign(e fs.DirEntry) bool {
-	return e.Name() != lockfile.Name && !segmentName.MatchString(e.Name()) && !atomicfile.IsTemporary(e.Name())
+	return e.Name() != lockfile.Name && !index.IsSegment(e.Name()) && !atomicfile.IsTemporary(e.Name())
 }
 
 // begun reports whether a folder was used by a Writer, but nothing was committed.
@@ -293,7 +293,7 @@ func (w *Writer) removeOthers() {
 	}
 	used[w.making] = true
 	for _, e := range entries {
-		if segmentName.MatchString(e.Name()) && !used[e.Name()] {
+		if index.IsSegment(e.Name()) && !used[e.Name()] {
 			os.RemoveAll(filepath.Join(w.dir, e.Name()))
 		}
 	}

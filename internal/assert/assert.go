@@ -11,10 +11,17 @@
 // false, so a check costs a load and a branch. None is in an innermost loop.
 package assert
 
-import "testing"
+import (
+	"runtime/debug"
+	"strings"
+)
 
-// On reports whether assertions are checked: in every binary that `go test` builds.
-var On = testing.Testing()
+// On reports whether assertions are checked: in every binary that `go test` builds. The path of its
+// main package says so; package testing would bring the flags of tests into every program.
+var On = func() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && strings.HasSuffix(info.Path, ".test")
+}()
 
 // Fail panics, since a condition that the code relies on does not hold.
 func Fail(what string) { panic("assertion failed: " + what) }

@@ -528,15 +528,15 @@ func TestEmulatorByName(t *testing.T) {
 
 // TestPackedLayout pins the offsets of arguments: each is a multiple of its size.
 func TestPackedLayout(t *testing.T) {
-	m, err := addSource.Module()
-	if err != nil {
-		t.Fatal(err)
+	entries, err := addSource.Entries()
+	if err != nil || len(entries) != 1 || entries[0].Name != "add" {
+		t.Fatal(entries, err)
 	}
 	var offsets []int
-	for _, p := range m.Kernel("add").Params {
+	for _, p := range entries[0].Params {
 		offsets = append(offsets, p.Offset)
 	}
-	if want := []int{0, 8, 16, 20, 24}; !slices.Equal(offsets, want) || m.Kernel("add").ParamBytes != 28 {
+	if want := []int{0, 8, 16, 20, 24}; !slices.Equal(offsets, want) || entries[0].ParamBytes != 28 {
 		t.Errorf("offsets are %v, want %v", offsets, want)
 	}
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/collocate/collocate/internal/gpu/driver"
-	"github.com/collocate/collocate/internal/gpu/ptx"
 )
 
 // Source is a PTX file that is embedded in the program. Make one per file:
@@ -27,8 +27,8 @@ import (
 type Source struct {
 	Name string
 
-	text   func() (string, error)
-	module func() (*ptx.Module, error)
+	text    func() (string, error)
+	entries func() ([]driver.Entry, error)
 }
 
 // NewSource returns a source whose text is parsed when a kernel of it is first requested. Its name
@@ -46,13 +46,35 @@ func SourceIn(files embed.FS, name string) *Source {
 	}))
 }
 
+// kernels are the files of folders, by the first part of the names of sources.
+var kernels = map[string]embed.FS{}
+
+// RegisterKernels is called by packages that embed the PTX files of another, so that programs
+// without a GPU need not have them.
+func RegisterKernels(folder string, files embed.FS) { kernels[folder] = files }
+
+// Registered returns the source of a file that RegisterKernels was called with, before or after.
+func Registered(name string) *Source {
+	return newSource(name, sync.OnceValues(func() (string, error) {
+		files, ok := kernels[path.Dir(name)]
+		if !ok {
+			return "", errNotImported
+		}
+		b, err := files.ReadFile(path.Base(name) + ".ptx")
+		return string(b), err
+	}))
+}
+
 func newSource(name string, text func() (string, error)) *Source {
-	s := &Source{Name: name, text: text, module: sync.OnceValues(func() (*ptx.Module, error) {
+	s := &Source{Name: name, text: text, entries: sync.OnceValues(func() ([]driver.Entry, error) {
 		t, err := text()
 		if err != nil {
 			return nil, err
 		}
-		return ptx.Shared(t)
+		if parse == nil {
+			return nil, errNotImported
+		}
+		return parse(t)
 	})}
 	sourcesMu.Lock()
 	defer sourcesMu.Unlock()
@@ -60,8 +82,14 @@ func newSource(name string, text func() (string, error)) *Source {
 	return s
 }
 
-// Module returns the parsed text.
-func (s *Source) Module() (*ptx.Module, error) { return s.module() }
+// parse lists the kernels of a PTX text.
+var parse func(text string) ([]driver.Entry, error)
+
+// RegisterParser is called by package real.
+func RegisterParser(of func(text string) ([]driver.Entry, error)) { parse = of }
+
+// Entries returns the kernels of the source.
+func (s *Source) Entries() ([]driver.Entry, error) { return s.entries() }
 
 type kernelKey struct {
 	source *Source
@@ -73,7 +101,7 @@ type Kernel struct {
 	dev    *Device
 	h      driver.Kernel
 	name   string
-	params []ptx.Param
+	params []driver.Param
 	bytes  int
 	static int
 	fills  atomic.Int64 // blocks<<32 | threads of the last call of Resident
@@ -88,16 +116,16 @@ func (d *Device) Kernel(src *Source, name string) (*Kernel, error) {
 	if ok {
 		return k, nil
 	}
-	m, err := src.Module()
+	entries, err := src.Entries()
 	if err != nil {
 		return nil, fmt.Errorf("kernels %s: %w", src.Name, err)
 	}
-	entry := m.Kernel(name)
-	if entry == nil {
+	at := slices.IndexFunc(entries, func(e driver.Entry) bool { return e.Name == name })
+	if at < 0 {
 		return nil, fmt.Errorf("kernels %s: no kernel %s", src.Name, name)
 	}
-	k = &Kernel{dev: d, name: name, params: entry.Params, bytes: entry.ParamBytes,
-		static: entry.StaticShared()}
+	entry := &entries[at]
+	k = &Kernel{dev: d, name: name, params: entry.Params, bytes: entry.ParamBytes, static: entry.Static}
 	if err := d.do(func() error { return d.resolve(k, src) }); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}

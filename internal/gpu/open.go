@@ -1,12 +1,12 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"sync"
 
-	"github.com/collocate/collocate/internal/gpu/cuda"
 	"github.com/collocate/collocate/internal/gpu/driver"
 )
 
@@ -20,6 +20,26 @@ var interpreter func() driver.Device
 
 // RegisterInterpreter is called by package interpret.
 func RegisterInterpreter(of func() driver.Device) { interpreter = of }
+
+// Driver opens real devices.
+type Driver struct {
+	Devices     func() ([]Info, error)
+	Open        func(ordinal int) (driver.Device, error)
+	OpenContext func(ordinal int) (driver.Device, error)
+}
+
+var errNotImported = errors.New("this program has no code for GPUs: it must import " +
+	"github.com/collocate/collocate/gpu")
+
+// real is the driver, or one that refuses if package real was not imported.
+var real = Driver{
+	Devices:     func() ([]Info, error) { return nil, errNotImported },
+	Open:        func(int) (driver.Device, error) { return nil, errNotImported },
+	OpenContext: func(int) (driver.Device, error) { return nil, errNotImported },
+}
+
+// RegisterDriver is called by package real.
+func RegisterDriver(d Driver) { real = d }
 
 // emulated reports whether the environment selects the interpreter.
 func emulated() (bool, error) {
@@ -46,7 +66,7 @@ func Devices() ([]Info, error) {
 	if emulate {
 		return []Info{interpreter().Info()}, nil
 	}
-	list, err := cuda.Devices()
+	list, err := real.Devices()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
@@ -54,11 +74,11 @@ func Devices() ([]Info, error) {
 }
 
 // Open opens a device by its number. Errors wrap ErrUnavailable.
-func Open(ordinal int) (*Device, error) { return open(ordinal, cuda.Open) }
+func Open(ordinal int) (*Device, error) { return open(ordinal, real.Open) }
 
 // OpenContext is Open with a driver context of its own; devices that Open returns share one. So one
 // GPU can stand for several, each with its own memory, modules and errors.
-func OpenContext(ordinal int) (*Device, error) { return open(ordinal, cuda.OpenContext) }
+func OpenContext(ordinal int) (*Device, error) { return open(ordinal, real.OpenContext) }
 
 func open(ordinal int, of func(int) (driver.Device, error)) (*Device, error) {
 	emulate, err := emulated()

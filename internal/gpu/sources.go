@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
@@ -23,13 +21,5 @@ func Sources() []*Source {
 	return list
 }
 
-// Sum returns the hash of the PTX. If the PTX cannot be read it returns the error's text, which
-// matches no receipt.
-func (s *Source) Sum() string {
-	text, err := s.text()
-	if err != nil {
-		return err.Error()
-	}
-	h := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(h[:])
-}
+// Text returns the PTX.
+func (s *Source) Text() (string, error) { return s.text() }

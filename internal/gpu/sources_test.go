@@ -9,7 +9,7 @@ import (
 )
 
 // A source is read when a kernel is first requested. If the file is missing, that returns an error,
-// and the source's sum matches no receipt.
+// and so does its text.
 func TestMissingSource(t *testing.T) {
 	s := SourceIn(embed.FS{}, "gpu/absent")
 	defer func() {
@@ -17,10 +17,10 @@ func TestMissingSource(t *testing.T) {
 		defer sourcesMu.Unlock()
 		sources = sources[:len(sources)-1] // other tests go through all of them
 	}()
-	if _, err := s.Module(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "kernels/absent.ptx") {
-		t.Errorf("Module returned %v, want ErrNotExist with the name", err)
+	if _, err := s.Entries(); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "kernels/absent.ptx") {
+		t.Errorf("Entries returned %v, want ErrNotExist with the name", err)
 	}
-	if sum := s.Sum(); !strings.Contains(sum, "kernels/absent.ptx") {
-		t.Errorf("Sum returned %s, want an error with the name", sum)
+	if _, err := s.Text(); err == nil || !strings.Contains(err.Error(), "kernels/absent.ptx") {
+		t.Errorf("Text returned %v, want an error with the name", err)
 	}
 }

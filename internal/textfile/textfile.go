@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"math/bits"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/collocate/collocate/internal/bytesize"
@@ -44,6 +44,13 @@ func Codec(head []byte) string {
 	return ""
 }
 
+// openGzip is the reader of gzip. That of the standard library serves programs that do not read
+// corpora; package formats registers a faster one.
+var openGzip = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+
+// RegisterGzip is called by package text/gzip.
+func RegisterGzip(open func(r io.Reader) (io.Reader, error)) { openGzip = open }
+
 // Decompress returns the decompressed text of r, and the codec. concurrent lets zstd read ahead on
 // other cores. free frees the decoder; it does not close r.
 func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
@@ -72,7 +79,7 @@ func DecompressWithin(r *bufio.Reader, window int64,
 	var z io.Reader
 	switch codec = Codec(head); codec {
 	case "gzip":
-		z, err = gzip.NewReader(r)
+		z, err = openGzip(r)
 	case "zstd":
 		var h zstd.Header
 		if h.Decode(head) == nil && h.WindowSize > uint64(window) {

@@ -92,19 +92,30 @@ func NewReceipt(dev *gpu.Device) (*Receipt, error) {
 		PTX: map[string]string{}, Loads: map[string]float64{}}
 	for _, src := range gpu.Sources() {
 		start := time.Now()
-		m, err := src.Module()
+		kernels, err := src.Entries()
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range m.Kernels {
+		for _, k := range kernels {
 			if _, err := dev.Kernel(src, k.Name); err != nil {
 				return nil, err
 			}
 		}
-		r.PTX[src.Name] = src.Sum()
+		r.PTX[src.Name] = sumOf(src)
 		r.Loads[src.Name] = round(time.Since(start).Seconds(), 4)
 	}
 	return r, nil
+}
+
+// sumOf returns the hash of the PTX. If the PTX cannot be read it returns the error's text, which
+// matches no receipt.
+func sumOf(s *gpu.Source) string {
+	text, err := s.Text()
+	if err != nil {
+		return err.Error()
+	}
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
 }
 
 // put makes a device buffer with the given values; the caller frees it.

@@ -26,6 +26,24 @@ type Dim struct {
 	Shared  int
 }
 
+// Entry is a kernel of a PTX text.
+type Entry struct {
+	Name       string
+	Params     []Param
+	ParamBytes int // of all parameters
+	Static     int // bytes of static shared memory of a block
+	MaxThreads int // .maxntid, or 0
+}
+
+// Param is one parameter of a kernel.
+type Param struct {
+	Name   string
+	Type   string // u32, f64, b8 (an array of bytes: a struct by value)
+	Offset int
+	Size   int
+	Align  int
+}
+
 // Info describes a device.
 type Info struct {
 	Ordinal         int    `json:"ordinal"`

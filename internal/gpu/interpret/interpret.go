@@ -7,6 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/gpu/driver"
 	"github.com/collocate/collocate/internal/gpu/emu"
+	_ "github.com/collocate/collocate/internal/gpu/real" // the kernels
 )
 
 func init() {

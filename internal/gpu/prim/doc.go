@@ -11,20 +11,16 @@
 package prim
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/*.ptx
-var modules embed.FS
-
 // module returns the source of a PTX file. Large kernels have files of their own: a driver compiles
 // a module when its first kernel is used. That takes some tenths of a second for a large kernel,
 // once.
-func module(name string) *gpu.Source { return gpu.SourceIn(modules, "prim/"+name) }
+func module(name string) *gpu.Source { return gpu.Registered("prim/" + name) }
 
 // shape is the number of threads of a block and of items of a thread.
 type shape struct{ threads, items int }

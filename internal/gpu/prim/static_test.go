@@ -1,22 +1,27 @@
 package prim
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
+)
 
 // TestShapes: the kernels of our tables exist, and are compiled for blocks of the size that we
 // launch.
 func TestShapes(t *testing.T) {
 	check := func(k tiled, name string) {
 		t.Helper()
-		m, err := k.source.Module()
+		entries, err := k.source.Entries()
 		if err != nil {
 			t.Fatalf("%s: %v", k.source.Name, err)
 		}
-		entry := m.Kernel(name)
+		at := slices.IndexFunc(entries, func(e driver.Entry) bool { return e.Name == name })
 		switch {
-		case entry == nil:
+		case at < 0:
 			t.Errorf("%s has no kernel %s", k.source.Name, name)
-		case entry.MaxThreads != k.threads:
-			t.Errorf("%s is compiled for blocks of %d threads, launched with %d", name, entry.MaxThreads, k.threads)
+		case entries[at].MaxThreads != k.threads:
+			t.Errorf("%s is compiled for blocks of %d threads, launched with %d", name, entries[at].MaxThreads, k.threads)
 		}
 	}
 	for types, k := range scanKernels {

@@ -8,7 +8,11 @@
 //	k.Body[7]  // {Line:42 Op:[add s32] Args:[reg 3, reg 1, imm 1]}
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/collocate/collocate/internal/gpu/driver"
+)
 
 // Module is one PTX text.
 type Module struct {
@@ -40,13 +44,7 @@ type Var struct {
 }
 
 // Param is one parameter of a kernel.
-type Param struct {
-	Name   string
-	Type   string // u32, f64, b8 (an array of bytes: a struct by value)
-	Offset int
-	Size   int
-	Align  int
-}
+type Param = driver.Param
 
 // Kernel is one entry point.
 type Kernel struct {

@@ -85,10 +85,10 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%d kernels, want one named walk", len(m.Kernels))
 	}
 	wantParams := []Param{
-		{"walk_param_0", "u64", 0, 8, 8},
-		{"walk_param_1", "u8", 8, 1, 1},
-		{"walk_param_2", "b8", 12, 12, 4},
-		{"walk_param_3", "u64", 24, 8, 8}, // .align 1 is the alignment of the memory pointed to
+		{Name: "walk_param_0", Type: "u64", Offset: 0, Size: 8, Align: 8},
+		{Name: "walk_param_1", Type: "u8", Offset: 8, Size: 1, Align: 1},
+		{Name: "walk_param_2", Type: "b8", Offset: 12, Size: 12, Align: 4},
+		{Name: "walk_param_3", Type: "u64", Offset: 24, Size: 8, Align: 8}, // .align 1 is the alignment of the memory pointed to
 	}
 	if !slices.Equal(k.Params, wantParams) || k.ParamBytes != 32 {
 		t.Errorf("parameters are %+v, %d bytes;\nwant %+v, 32 bytes", k.Params, k.ParamBytes, wantParams)

@@ -2,16 +2,12 @@ package words
 
 import (
 	"bytes"
-	"embed"
 
 	"github.com/collocate/collocate/internal/gpu"
 )
 
-//go:embed kernels/*.ptx
-var modules embed.FS
-
 // module returns the source of a PTX file.
-func module(name string) *gpu.Source { return gpu.SourceIn(modules, "words/"+name) }
+func module(name string) *gpu.Source { return gpu.Registered("words/" + name) }
 
 var (
 	appendSource = module("append")

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"log/slog"
 	"runtime"
 	"time"
 
@@ -239,4 +240,26 @@ type GPUStats struct {
 	Fallback string `json:"fallback,omitempty"`
 	// Time is the time on the device, if it was measured.
 	Time time.Duration `json:"time_ns,omitempty"`
+}
+
+// GPUOptions say how an index is loaded onto a GPU. The zero value uses the first GPU and most of
+// its memory.
+type GPUOptions struct {
+	// Device is the GPU and the memory to use there.
+	Device engine.Device
+	// Also names further devices that get a copy of the index and share the work. A device that is
+	// named twice counts as two: each has a context of its own, with its own memory, streams and
+	// errors. Then Device.Memory must leave memory for the others.
+	Also []engine.Device
+	// Progress, unless it is nil, is called with the number of postings that are on the device, and
+	// of all.
+	Progress func(done, total int64)
+	// Log reports the choices of MapAll; nil means no reports.
+	Log *slog.Logger
+}
+
+// GPUStage is a step of a batch on the device, with its time there.
+type GPUStage struct {
+	Name string        // such as "score"
+	Time time.Duration // by the device's clock
 }

@@ -5,11 +5,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -28,21 +26,8 @@ var (
 	encodeSource = gpu.NewSource("search/encode", encodePTX)
 )
 
-// Options say how an index is loaded onto a GPU. The zero value uses the first GPU and most of its
-// memory.
-type Options struct {
-	// Device is the GPU and the memory to use there.
-	Device engine.Device
-	// Also names further devices that get a copy of the index and share the work. A device that is
-	// named twice counts as two: each has a context of its own, with its own memory, streams and
-	// errors. Then Device.Memory must leave memory for the others.
-	Also []engine.Device
-	// Progress, unless it is nil, is called with the number of postings that are on the device, and
-	// of all.
-	Progress func(done, total int64)
-	// Log reports the choices of MapAll; nil means no reports.
-	Log *slog.Logger
-}
+// Options say how an index is loaded onto a GPU.
+type Options = ask.GPUOptions
 
 // openBy opens a device and loads the index of an engine onto it.
 func openBy(ctx context.Context, e *eval.Engine, o Options, on gpu.Named) (*Index, error) {

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // Stage is a step of a batch on the device, with its time there.
-type Stage struct {
-	Name string        // such as "score"
-	Time time.Duration // by the device's clock
-}
+type Stage = ask.GPUStage
 
 // Profile answers requests as one launch, step by step, and returns the best time of each step over
 // several runs.
@@ -139,7 +135,7 @@ func (g *Index) timeSteps(stream *gpu.Stream, steps []gpuStep,
 				return nil, err
 			}
 			if run == 0 || d < stages[i].Time {
-				stages[i] = Stage{step.name, d}
+				stages[i] = Stage{Name: step.name, Time: d}
 			}
 		}
 	}

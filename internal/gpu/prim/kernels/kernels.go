@@ -1,0 +1,14 @@
+// Package kernels has the kernels of package prim. It is imported for that effect, by package
+// github.com/collocate/collocate/gpu.
+package kernels
+
+import (
+	"embed"
+
+	"github.com/collocate/collocate/internal/gpu"
+)
+
+//go:embed *.ptx
+var files embed.FS
+
+func init() { gpu.RegisterKernels("prim", files) }

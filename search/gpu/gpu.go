@@ -1,0 +1,7 @@
+// Package gpu lets package search answer on NVIDIA GPUs. A program imports it for that effect, with
+// what other jobs need, as package github.com/collocate/collocate/gpu.
+package gpu
+
+import "github.com/collocate/collocate/search/internal/device"
+
+func init() { device.Register() }

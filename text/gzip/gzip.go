@@ -1,0 +1,17 @@
+// Package gzip lets the libraries read files in gzip faster. A program that reads large ones
+// imports it for that effect:
+//
+//	import _ "github.com/collocate/collocate/text/gzip"
+package gzip
+
+import (
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/collocate/collocate/internal/textfile"
+)
+
+func init() {
+	textfile.RegisterGzip(func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) })
+}
