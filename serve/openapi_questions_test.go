@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"encoding"
 	"encoding/json"
 	"go/ast"
@@ -20,7 +19,12 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/vectors"
+	"github.com/collocate/collocate/words"
 )
 
 // The parameters of questions in openapi.json are made from their declarations: those of URLs, and
@@ -53,10 +57,15 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 		end := begin + int(in.InputOffset())
 		spec = head + after + rest[:begin] + " " + string(made) + rest[end:]
 	}
-	about := comments(t, "../api", "../words", "../vectors", "../search", "../search/internal/ask",
-		"../search/internal/tree", "../serve")
+	about := comments(t)
 	for of, name := range sharedSchemas {
+		if !strings.Contains(spec, "\n   \""+name+"\":") {
+			spec = strings.Replace(spec, "\n  \"schemas\": {", "\n  \"schemas\": {\n   \""+name+"\": {},", 1)
+		}
 		replace("\n  \"schemas\": {", "", "\n   \""+name+"\":", structSchema(of, about))
+	}
+	for path, of := range pathAnswers {
+		replace("\n  \""+path+"\": {", `"200": {`, `"schema":`, answerSchema(of, about))
 	}
 	for _, q := range api.AboutWords(api.HTTP) {
 		method, path := q.Route()
@@ -101,10 +110,11 @@ func described(q *api.Question) map[string]any {
 }
 
 // comments returns the comments of the fields of structs, by package, type and field.
-func comments(t *testing.T, dirs ...string) map[string]string {
+func comments(t *testing.T) map[string]string {
 	t.Helper()
 	list := map[string]string{}
-	for _, dir := range dirs {
+	for _, dir := range []string{"../api", "../words", "../vectors", "../search", "../search/internal/ask",
+		"../search/internal/tree", "../serve", "../coloc", "../points", "../index", "../fields", "../text"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)
@@ -136,7 +146,8 @@ func comments(t *testing.T, dirs ...string) map[string]string {
 	return list
 }
 
-// sharedSchemas are the types of answers that have a schema of their own, which others refer to.
+// sharedSchemas are the types of answers that have a schema of their own, which others refer to. The
+// page has their types by the same names.
 var sharedSchemas = map[reflect.Type]string{
 	reflect.TypeFor[api.Answer]():         "Answer",
 	reflect.TypeFor[api.Hit]():            "Hit",
@@ -146,18 +157,55 @@ var sharedSchemas = map[reflect.Type]string{
 	reflect.TypeFor[search.Explanation](): "Explanation",
 	reflect.TypeFor[search.Part]():        "Part",
 	reflect.TypeFor[search.FacetCounts](): "FacetCounts",
+	reflect.TypeFor[search.Stats]():       "Stats",
 	reflect.TypeFor[writeAnswer]():        "Change",
+
+	reflect.TypeFor[api.Word]():           "Word",
+	reflect.TypeFor[api.Company]():        "Company",
+	reflect.TypeFor[api.NearWord]():       "Near",
+	reflect.TypeFor[api.SpreadOfOne]():    "Dispersion",
+	reflect.TypeFor[api.KeywordsAnswer](): "Keywords",
+	reflect.TypeFor[words.Concordance]():  "Concordance",
+	reflect.TypeFor[vectors.Plane]():      "Plane",
+
+	reflect.TypeFor[pointsSummary]():       "Places",
+	reflect.TypeFor[pointsAnswer]():        "Points",
+	reflect.TypeFor[api.MineAnswer]():      "Patterns",
+	reflect.TypeFor[coloc.Report]():        "Report",
+	reflect.TypeFor[coloc.ReportPattern](): "Pattern",
+	reflect.TypeFor[instancesAnswer]():     "Instances",
+	reflect.TypeFor[localAnswer]():         "Local",
+	reflect.TypeFor[api.Pair]():            "Pair",
+	reflect.TypeFor[points.Summary]():      "Summary",
+	reflect.TypeFor[curveAnswer]():         "Curve",
+	reflect.TypeFor[jobAnswer]():           "Job",
+	reflect.TypeFor[versionAnswer]():       "Version",
+	reflect.TypeFor[statusAnswer]():        "Status",
+	reflect.TypeFor[indexAnswer]():         "Index",
+	reflect.TypeFor[index.Stats]():         "IndexSize",
 }
 
-// handSchemas are types whose JSON is not that of their fields.
-var handSchemas = map[reflect.Type]string{reflect.TypeFor[search.Stats](): "Stats"}
+// pathAnswers are the types of answers at addresses that are no questions about words.
+var pathAnswers = map[string]reflect.Type{
+	"/v1/places/patterns":      api.MineQuestion.Answer(api.HTTP),
+	"/v1/places/summary":       api.SummaryQuestion.Answer(api.HTTP),
+	"/v1/places/co-occurrence": api.CoOccurrenceQuestion.Answer(api.HTTP),
+	"/v1/places/enrichment":    api.EnrichmentQuestion.Answer(api.HTTP),
+	"/v1/places/quotients":     reflect.TypeFor[quotientsAnswer](),
+	"/v1/places/local":         reflect.TypeFor[localAnswer](),
+	"/v1/places/curve":         reflect.TypeFor[curveAnswer](),
+}
 
 // mayBeNull are lists that an answer has without a value, as null.
-var mayBeNull = []string{"search.Snippet.Marks", "search.Explanation.Words"}
+var mayBeNull = []string{"search.Snippet.Marks", "search.Explanation.Words", "points.Summary.Nearest",
+	"points.Summary.Near"}
+
+// mayLack are fields that a type leaves out by itself.
+var mayLack = []string{"ask.Stats.Blocks", "ask.Stats.Scored", "ask.Stats.Decoded", "ask.Stats.Skipped"}
 
 // answerSchema returns the schema of a type of answers, with the comments of its fields.
 func answerSchema(t reflect.Type, about map[string]string) map[string]any {
-	if name := cmp.Or(sharedSchemas[t], handSchemas[t]); name != "" {
+	if name := sharedSchemas[t]; name != "" {
 		return map[string]any{"$ref": "#/components/schemas/" + name}
 	}
 	return structSchema(t, about)
@@ -176,8 +224,14 @@ func structSchema(t reflect.Type, about map[string]string) map[string]any {
 		return map[string]any{"type": "boolean"}
 	case reflect.Float32, reflect.Float64:
 		return map[string]any{"type": "number"}
-	case reflect.Slice, reflect.Array:
-		return map[string]any{"type": "array", "items": answerSchema(t.Elem(), about)}
+	case reflect.Slice:
+		items := answerSchema(t.Elem(), about)
+		if t.Elem().Kind() == reflect.Pointer && items["$ref"] == nil {
+			items["nullable"] = true
+		}
+		return map[string]any{"type": "array", "items": items}
+	case reflect.Array:
+		return map[string]any{"type": "array", "items": answerSchema(t.Elem(), about), "minItems": t.Len(), "maxItems": t.Len()}
 	case reflect.Map:
 		return map[string]any{"type": "object", "additionalProperties": answerSchema(t.Elem(), about)}
 	case reflect.Interface:
@@ -191,20 +245,27 @@ func structSchema(t reflect.Type, about map[string]string) map[string]any {
 		f := t.Field(i)
 		name, how, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			inner := answerSchema(f.Type, about)
+			of := f.Type
+			if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			inner := structSchema(of, about)
 			maps.Copy(properties, inner["properties"].(map[string]any))
-			required = append(required, inner["required"].([]string)...)
+			if of == f.Type { // or all may be missing
+				required = append(required, inner["required"].([]string)...)
+			}
 			continue
 		}
 		if !f.IsExported() || name == "-" {
 			continue
 		}
 		s := answerSchema(f.Type, about)
-		if slices.Contains(mayBeNull, t.String()+"."+f.Name) {
+		if slices.Contains(mayBeNull, t.String()+"."+f.Name) ||
+			f.Type.Kind() == reflect.Pointer && how == "" && s["$ref"] == nil {
 			s["nullable"] = true
 		}
 		if text := about[t.String()+"."+f.Name]; text != "" && s["$ref"] == nil {
-			if strings.HasPrefix(text, "older name of ") {
+			if strings.HasPrefix(strings.ToLower(text), "older ") {
 				s["deprecated"] = true
 			}
 			for _, verb := range []string{" is ", " are ", " reports "} { // as Go's comments begin
@@ -212,7 +273,7 @@ func structSchema(t reflect.Type, about map[string]string) map[string]any {
 			}
 			s["description"] = strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 		}
-		if properties[name] = s; how == "" {
+		if properties[name] = s; how == "" && !slices.Contains(mayLack, t.String()+"."+f.Name) {
 			required = append(required, name)
 		}
 	}
@@ -324,14 +385,13 @@ func TestPageAsks(t *testing.T) {
 	}
 }
 
-// The types of the page for the answers to searches are made from the same structs. UPDATE=1 writes
+// The types of the page for answers are made from the same structs. UPDATE=1 writes
 // them.
 func TestPageHasDeclaredTypes(t *testing.T) {
 	const path = "../web/src/lib/answers.ts"
-	about := comments(t, "../api", "../search", "../search/internal/ask", "../search/internal/tree", "../serve")
+	about := comments(t)
 	var b strings.Builder
 	b.WriteString("// Made from the Go types of answers: UPDATE=1 go test ./serve -run Declared\n\n" +
-		"import type { Stats } from './api'\n\n" +
 		"export type Value = string | number | Value[] | { lat: number; lon: number }\n")
 	types := slices.SortedFunc(maps.Keys(sharedSchemas), func(a, b reflect.Type) int {
 		return strings.Compare(sharedSchemas[a], sharedSchemas[b])
@@ -367,7 +427,14 @@ func inTypeScript(s map[string]any, indent string) (text string) {
 	case "integer":
 		return "number"
 	case "array":
-		return inTypeScript(s["items"].(map[string]any), indent) + "[]"
+		one := inTypeScript(s["items"].(map[string]any), indent)
+		if n, ok := s["maxItems"].(int); ok {
+			return "[" + strings.TrimSuffix(strings.Repeat(one+", ", n), ", ") + "]"
+		}
+		if strings.HasSuffix(one, " | null") {
+			one = "(" + one + ")"
+		}
+		return one + "[]"
 	case nil:
 		return "Value"
 	}

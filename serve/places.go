@@ -304,9 +304,15 @@ func (v *Server) columns(names []string, found [][]int32, limit int) *instancesA
 // quotientAnswer is a pair, with the older names of its fields.
 type quotientAnswer struct {
 	api.Pair
-	From  string   `json:"from"`
-	To    string   `json:"to"`
-	Value *float64 `json:"value,omitempty"`
+	From  string   `json:"from"`            // older name of of
+	To    string   `json:"to"`              // older name of near
+	Value *float64 `json:"value,omitempty"` // older name of quotient
+}
+
+// quotientsAnswer has the pairs also in the older form.
+type quotientsAnswer struct {
+	api.PairsAnswer
+	Quotients []quotientAnswer `json:"quotients"` // older name of pairs
 }
 
 // quotients lists the colocation quotients of pairs of features, also by their older name.
@@ -325,10 +331,7 @@ func (x *exchange) quotients() {
 		for i, p := range found.Pairs {
 			older[i] = quotientAnswer{p, p.Of, p.Near, p.Quotient}
 		}
-		return struct {
-			*api.PairsAnswer
-			Quotients []quotientAnswer `json:"quotients"`
-		}{found, older}, nil
+		return quotientsAnswer{*found, older}, nil
 	})
 }
 

@@ -32,24 +32,24 @@ func (x *exchange) summary() {
 // curveAnswer has the curves of pairs of features. Of two that are named by the parameter feature
 // it has the only curve as columns, too, as before there were answers about several.
 type curveAnswer struct {
-	*api.CurveAnswer
-	A string `json:"a,omitempty"`
-	B string `json:"b,omitempty"`
+	api.CurveAnswer
+	A string `json:"a,omitempty"` // older form: the first feature
+	B string `json:"b,omitempty"` // older form: the second
 
-	Distance []float64 `json:"distance,omitempty"`
-	L        numbers   `json:"l,omitempty"`
-	Expected numbers   `json:"l_expected,omitempty"`
-	Low      numbers   `json:"l_low,omitempty"`
-	High     numbers   `json:"l_high,omitempty"`
-	PCF      numbers   `json:"pair_correlation,omitempty"`
-	Index    numbers   `json:"participation_index,omitempty"`
-	IndexExp numbers   `json:"index_expected,omitempty"`
-	IndexLow numbers   `json:"index_low,omitempty"`
-	IndexUp  numbers   `json:"index_high,omitempty"`
+	Distance []float64 `json:"distance,omitempty"`            // older form of the field of curves
+	L        numbers   `json:"l,omitempty"`                   // older form of the field of curves
+	Expected numbers   `json:"l_expected,omitempty"`          // older form of the field of curves
+	Low      numbers   `json:"l_low,omitempty"`               // older form of the field of curves
+	High     numbers   `json:"l_high,omitempty"`              // older form of the field of curves
+	PCF      numbers   `json:"pair_correlation,omitempty"`    // older form of the field of curves
+	Index    numbers   `json:"participation_index,omitempty"` // older form of the field of curves
+	IndexExp numbers   `json:"index_expected,omitempty"`      // older form of the field of curves
+	IndexLow numbers   `json:"index_low,omitempty"`           // older form of the field of curves
+	IndexUp  numbers   `json:"index_high,omitempty"`          // older form of the field of curves
 
-	P       *float64 `json:"p_value,omitempty"`
-	At      *float64 `json:"at,omitempty"`
-	Attract *bool    `json:"attract,omitempty"`
+	P       *float64 `json:"p_value,omitempty"` // older form of the field of curves
+	At      *float64 `json:"at,omitempty"`      // older form of the field of curves
+	Attract *bool    `json:"attract,omitempty"` // older form of the field of curves
 }
 
 // numbers encodes NaN and infinities as null, as JSON has no such numbers.
@@ -96,7 +96,7 @@ func (x *exchange) curve() {
 		if err != nil {
 			return nil, err
 		}
-		a := curveAnswer{CurveAnswer: found}
+		a := curveAnswer{CurveAnswer: *found}
 		if names == nil {
 			return a, nil
 		}
