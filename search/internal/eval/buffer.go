@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/assert"
 )
@@ -64,6 +66,8 @@ func (l *list) load(from, to uint32, need float64) {
 func (l *list) decode(from, to uint32, need float64) {
 	b := &l.postings
 	b.next = l.FindBlock(b.next, from)
+	first := len(b.docs)
+	l.kept = l.kept[:0]
 	for b.next < len(l.Last) && (b.next == 0 || l.Last[b.next-1] < to-1) {
 		if need >= 0 && l.boundOf(b.next) <= need {
 			if l.Last[b.next] >= to-1 {
@@ -78,18 +82,21 @@ func (l *list) decode(from, to uint32, need float64) {
 		}
 		docs, scores := b.docs[n:n+index.BlockSize], b.scores[n:n+index.BlockSize]
 		if l.only != nil {
-			got, ok := l.decodeOnly(b.next, from, l.only.Words(), (*[index.BlockSize]uint32)(docs), &b.tfs)
+			l.kept = slices.Grow(l.kept, index.BlockSize)
+			got, ok := l.decodeOnly(b.next, from, l.only.Words(), (*[index.BlockSize]uint32)(docs),
+				(*[index.BlockSize]uint32)(l.kept[len(l.kept):cap(l.kept)]))
 			if !ok {
 				b.next = len(l.Last)
 				break
 			}
 			l.use(b.next)
-			l.scored += int64(got)
-			l.batch(docs[:got], b.tfs[:got], scores[:got])
-			if assert.On && !l.boundsHold(b.next, scores[:got]) {
-				assert.Fail("a score exceeds the bound of its block")
+			b.docs, l.kept = b.docs[:n+got], l.kept[:len(l.kept)+got]
+			if assert.On {
+				l.batch(docs[:got], l.kept[len(l.kept)-got:], scores[:got])
+				if !l.boundsHold(b.next, scores[:got]) {
+					assert.Fail("a score exceeds the bound of its block")
+				}
 			}
-			b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 			b.next++
 			continue
 		}
@@ -113,6 +120,11 @@ func (l *list) decode(from, to uint32, need float64) {
 		}
 		b.docs, b.scores = b.docs[:n+got], b.scores[:n+got]
 		b.next++
+	}
+	if len(l.kept) > 0 { // few of each block: score them together
+		b.scores = b.scores[:len(b.docs)]
+		l.scored += int64(len(l.kept))
+		l.batch(b.docs[first:], l.kept, b.scores[first:])
 	}
 }
 

@@ -89,11 +89,6 @@ func testKernelsAreTheirTwins(t *testing.T) {
 		if len(want) > 0 && rng.IntN(4) > 0 {
 			need = float64(want[rng.IntN(len(want))]) * []float64{1, 1 - 1e-9, 1 + 1e-9, 0.9}[rng.IntN(4)]
 		}
-		fast.sift(s, docs, tfs, need)
-		plain.plainSift(s, docs, tfs, need, s.Limit(need))
-		if !slices.Equal(fast.found, plain.found) {
-			t.Fatalf("sifted %v, want %v", fast.found, plain.found)
-		}
 		l := &list{bm25: s, Scorer: s}
 		var fastDocs, plainDocs andBuffer[uint32]
 		var fastScores, plainScores andBuffer[float32]
@@ -103,7 +98,6 @@ func testKernelsAreTheirTwins(t *testing.T) {
 			t.Fatalf("picked %v, want %v", fastDocs[:n], plainDocs[:picked])
 		}
 		same("picked score", fastScores[:n], plainScores[:n])
-		plain.found = plain.found[:0]
 		fast.filter(docs, want, need)
 		plain.plainFilter(docs, want, need)
 		if !slices.Equal(fast.found, plain.found) {
@@ -271,16 +265,17 @@ func benchmarkKernels(b *testing.B) {
 	w := &window{}
 	w.prepare()
 	need := float64(slices.Max(out)) * 0.98
-	b.Run("sift", func(b *testing.B) {
+	var outDocs andBuffer[uint32]
+	var scores andBuffer[float32]
+	l := &list{bm25: s, Scorer: s}
+	b.Run("pick", func(b *testing.B) {
 		for b.Loop() {
-			w.found = w.found[:0]
-			w.sift(s, docs, tfs, need)
+			l.pick(docs, tfs, need, outDocs[:], scores[:])
 		}
 	})
-	b.Run("sift, plain", func(b *testing.B) {
+	b.Run("pick, plain", func(b *testing.B) {
 		for b.Loop() {
-			w.found = w.found[:0]
-			w.plainSift(s, docs, tfs, need, s.Limit(need))
+			l.plainPick(docs, tfs, need, outDocs[:], scores[:])
 		}
 	})
 	b.Run("scan", func(b *testing.B) {

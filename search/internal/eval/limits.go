@@ -82,7 +82,7 @@ func (l *limits) few(docs int) (few *docset.Set) {
 // In other blocks it decodes all documents first. It returns false if the block is damaged.
 func (l *list) decodeOnly(block int, from uint32, in []uint64,
 	docs, tfs *[index.BlockSize]uint32) (n int, ok bool) {
-	var places [index.BlockSize + simd.KernelSlack]uint32
+	places := &l.places
 	if words, base := l.Words(block); words != nil {
 		rank, in := uint32(0), in[base>>6:]
 		for ; len(words) >= 8 && len(in) > 0; words, in, base = words[8:], in[1:], base+64 {

@@ -5,6 +5,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/simd"
 )
 
 // list is a cursor over the postings of a word of a query, with its scorer and bounds.
@@ -51,6 +52,9 @@ type list struct {
 	sparse   bool   // few postings a window: the best score is the window's bound (bmm)
 	filled   bool   // the window's postings are in postings, not in asked (bmm)
 	marked   marked // state of the list for marking (bmm)
+
+	places [index.BlockSize + simd.KernelSlack]uint32 // buffer of decodeOnly
+	kept   []uint32                                   // frequencies of what it leaves of some blocks
 }
 
 func (l *list) open(r *index.Reader, t *model.Term, s model.Scorer, pos int) error {

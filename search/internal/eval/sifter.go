@@ -32,8 +32,8 @@ func (s *sifter) make(l *list) {
 // ready reports whether the sifter is prepared.
 func (s *sifter) ready() bool { return s.halves != nil }
 
-// sift keeps the postings whose score can be above need. The outs must have room for
-// simd.KernelSlack more.
+// sift keeps the postings whose score can be above need. The outs may be the front of docs and tfs;
+// they must have room for simd.KernelSlack more.
 func (s *sifter) sift(l *list, docs, tfs []uint32, need float64, outDocs, outTFs []uint32) int {
 	if len(docs) == 0 {
 		return 0

@@ -42,7 +42,8 @@ func testSiftingKeepsWhatCanWin(t *testing.T) {
 		sifter.prepare(l)
 		need := float64(s.Score(tfs[0], c.Lengths[docs[0]])) * []float64{0.5, 1 - 1e-9, 1, 1 + 1e-9}[rng.IntN(4)]
 		var fastDocs, fastTFs, plainDocs, plainTFs andBuffer[uint32]
-		n := sifter.sift(l, docs, tfs, need, fastDocs[:], fastTFs[:])
+		n := copy(fastTFs[:], tfs)
+		n = sifter.sift(l, fastDocs[:copy(fastDocs[:], docs)], fastTFs[:n], need, fastDocs[:], fastTFs[:])
 		want := sifter.plainSift(docs, tfs, s.Limit(need), plainDocs[:], plainTFs[:])
 		if n != want || !slices.Equal(fastDocs[:n], plainDocs[:n]) || !slices.Equal(fastTFs[:n], plainTFs[:n]) {
 			t.Fatalf("sifted %v, want %v", fastDocs[:n], plainDocs[:want])

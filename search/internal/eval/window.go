@@ -5,7 +5,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/simd"
 )
@@ -19,8 +18,6 @@ type window struct {
 	count [windowSize]uint16     // taat, mode And: lists that have the document
 	bits  [maxWindow / 64]uint64 // of documents that were found; 0 between uses
 	found []simd.Candidate
-	docs  [index.BlockSize + simd.KernelSlack]uint32 // what was sifted out of a block
-	xs    [index.BlockSize + simd.KernelSlack]float32
 }
 
 // prepare makes the window ready for use.

@@ -3,47 +3,8 @@ package eval
 import (
 	"math"
 
-	"github.com/collocate/collocate/bm25"
-	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
 )
-
-// sift adds the postings whose score is above need to found. Most are not, which is found out
-// without a division. There may be at most a block of postings.
-func (w *window) sift(s *model.BM25Scorer, docs, tfs []uint32, need float64) {
-	if len(docs) == 0 {
-		return
-	}
-	tfs = tfs[:len(docs)]
-	limit := s.Limit(need)
-	if !simd.HasKernels {
-		w.plainSift(s, docs, tfs, need, limit)
-		return
-	}
-	n := simd.Sift(&docs[0], &tfs[0], &s.W.C.Lengths[0], len(docs), &s.Kernel, limit, &w.docs[0],
-		&w.xs[0])
-	for i, x := range w.xs[:n] {
-		if score := s.OfX(x); float64(score) > need {
-			w.found = append(w.found, simd.MakeCandidate(w.docs[i], score))
-		}
-	}
-}
-
-func (w *window) plainSift(s *model.BM25Scorer, docs, tfs []uint32, need float64, limit float32) {
-	lengths, a, b := s.W.C.Lengths, s.A, s.B
-	found := w.found
-	for i, d := range docs {
-		k := a + float32(b*float32(lengths[d]))
-		x := float32(k * bm25.Reciprocal(tfs[i]))
-		if x > limit {
-			continue
-		}
-		if score := s.OfX(x); float64(score) > need {
-			found = append(found, simd.MakeCandidate(d, score))
-		}
-	}
-	w.found = found
-}
 
 // filter stores the documents with scores above need in found.
 func (w *window) filter(docs []uint32, scores []float32, need float64) {

@@ -200,46 +200,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func siftAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
-// keeps the postings with x <= limit: documents and x.
-TEXT ·siftAVX2(SB), NOSPLIT, $0-72
-	MOVQ docs+0(FP), SI
-	MOVQ tfs+8(FP), DI
-	MOVQ lengths+16(FP), R8
-	MOVQ n+24(FP), CX
-	MOVQ m+32(FP), R9
-	MOVQ outDocs+48(FP), R10
-	MOVQ outX+56(FP), R11
-	VBROADCASTSS limit+40(FP), Y6
-	MODEL
-	XORQ R12, R12
-loop:
-	TESTQ CX, CX
-	JLE  done
-	POSTINGS
-	VCMPPS $2, Y6, Y2, Y3
-	VPAND Y15, Y3, Y3
-	VMOVMSKPS Y3, AX
-	TESTL AX, AX
-	JZ   next
-	MOVER(Y3)
-	VPERMD Y0, Y3, Y0
-	VPERMPS Y2, Y3, Y2
-	VMOVDQU Y0, (R10)(R12*4)
-	VMOVUPS Y2, (R11)(R12*4)
-	POPCNTL AX, AX
-	ADDQ AX, R12
-next:
-	ADDQ $32, SI
-	ADDQ $32, DI
-	SUBQ $8, CX
-	JMP  loop
-	CLASSES
-done:
-	MOVQ R12, ret+64(FP)
-	VZEROUPPER
-	RET
-
 // func pickAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 // keeps the postings with scores above need: documents and scores.
 TEXT ·pickAVX2(SB), NOSPLIT, $0-72

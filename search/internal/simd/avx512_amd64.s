@@ -182,44 +182,6 @@ scDone:
 	VZEROUPPER
 	RET
 
-// func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
-// keeps the postings with x <= limit: documents and x.
-TEXT ·siftAVX512(SB), NOSPLIT, $0-72
-	MOVQ docs+0(FP), SI
-	MOVQ tfs+8(FP), DI
-	MOVQ lengths+16(FP), R8
-	MOVQ n+24(FP), CX
-	MOVQ m+32(FP), R9
-	MOVQ outDocs+48(FP), R10
-	MOVQ outX+56(FP), R11
-	VBROADCASTSS limit+40(FP), Z26
-	MODEL
-	XORQ R12, R12
-siLoop:
-	TESTQ CX, CX
-	JLE  siDone
-	POSTINGS
-	VCMPPS $2, Z26, Z2, K1, K4
-	KMOVW K4, AX
-	TESTL AX, AX
-	JZ   siNext
-	VPCOMPRESSD.Z Z0, K4, Z0
-	VCOMPRESSPS.Z Z2, K4, Z2
-	VMOVDQU32 Z0, (R10)(R12*4)
-	VMOVUPS Z2, (R11)(R12*4)
-	POPCNTL AX, AX
-	ADDQ AX, R12
-siNext:
-	ADDQ $64, SI
-	ADDQ $64, DI
-	SUBQ $16, CX
-	JMP  siLoop
-	ELSEWHERE
-siDone:
-	MOVQ R12, ret+64(FP)
-	VZEROUPPER
-	RET
-
 // func pickAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 // keeps the postings with scores above need: documents and scores.
 TEXT ·pickAVX512(SB), NOSPLIT, $0-72

@@ -15,9 +15,6 @@ TEXT ·Xs(SB), NOSPLIT, $0-48
 TEXT ·Scores(SB), NOSPLIT, $0-48
 	CHOOSE(·scoresAVX512, ·scoresAVX2)
 
-TEXT ·Sift(SB), NOSPLIT, $0-72
-	CHOOSE(·siftAVX512, ·siftAVX2)
-
 TEXT ·Filter(SB), NOSPLIT, $0-48
 	CHOOSE(·filterAVX512, ·filterAVX2)
 

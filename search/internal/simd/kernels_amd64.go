@@ -29,10 +29,6 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
-	outX *float32) int
-
-//go:noescape
 func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
 
 //go:noescape
@@ -87,10 +83,6 @@ func xsAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func scoresAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func siftAVX512(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
-	outX *float32) int
-
-//go:noescape
 func filterAVX512(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
 
 //go:noescape
@@ -133,10 +125,6 @@ func xsAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
 func scoresAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
-
-//go:noescape
-func siftAVX2(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
-	outX *float32) int
 
 //go:noescape
 func filterAVX2(docs *uint32, scores *float32, n int, need float32, out *Candidate) int

@@ -20,10 +20,6 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32)
 
 //go:noescape
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
-	outX *float32) int
-
-//go:noescape
 func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int
 
 //go:noescape

@@ -13,11 +13,6 @@ func Xs(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32) {}
 
 func Scores(docs, tfs, lengths *uint32, n int, m *Kernel, out *float32) {}
 
-func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32,
-	outX *float32) int {
-	return 0
-}
-
 func Filter(docs *uint32, scores *float32, n int, need float32, out *Candidate) int { return 0 }
 
 func Scan(sums *float32, n int, base uint32, need float32, out *Candidate) int { return 0 }

@@ -198,42 +198,6 @@ loop:
 done:
 	RET
 
-// func Sift(docs, tfs, lengths *uint32, n int, m *Kernel, limit float32, outDocs *uint32, outX *float32) int
-// keeps the postings with x <= limit: documents and x.
-TEXT ·Sift(SB), NOSPLIT, $48-72
-	MOVD docs+0(FP), R0
-	MOVD tfs+8(FP), R1
-	MOVD lengths+16(FP), R2
-	MOVD n+24(FP), R3
-	MOVD m+32(FP), R4
-	MOVD outDocs+48(FP), R5
-	MOVD outX+56(FP), R9
-	SPREAD(limit+40(FP), F21, V21)
-	MODEL
-loop:
-	CMP  $0, R3
-	BLE  done
-	POSTINGS
-	SUB  $4, R3, R3
-	FCMGE(3, 21, 2)
-	SET(V3)
-	CBZ  R7, loop
-	MOVER
-	MOVE(V0)
-	MOVE(V2)
-	COUNT
-	VST1 [V0.S4], (R5)
-	VST1 [V2.S4], (R9)
-	ADD  R6<<2, R5, R5
-	ADD  R6<<2, R9, R9
-	B    loop
-done:
-	MOVD outDocs+48(FP), R6
-	SUB  R6, R5, R5
-	LSR  $2, R5, R5
-	MOVD R5, ret+64(FP)
-	RET
-
 // func Pick(docs, tfs, lengths *uint32, n int, m *Kernel, need, limit float32, outDocs *uint32, outScores *float32) int
 // keeps the postings with scores above need: documents and scores.
 TEXT ·Pick(SB), NOSPLIT, $48-72
