@@ -100,6 +100,16 @@ func (l *list) scoreAbout(rank float64) float32 {
 	return l.scoreAtRank(int(rank))
 }
 
+// oneAboveGuess is orAboveGuess for a search of one word.
+func (q *Query) oneAboveGuess(search func() error) (proved bool, err error) {
+	return guessing{
+		guess:  q.guessOne,
+		search: func(floor float32) error { return q.above(floor, search) },
+		enough: q.Heap.Full,
+		again:  q.beginAgain,
+	}.prove()
+}
+
 // guessOne is guessOr for a query of one word.
 func (q *Query) guessOne(try int) (floor float32, ok bool) {
 	if try > 0 {

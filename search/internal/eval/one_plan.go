@@ -17,13 +17,7 @@ var onePlan = []strategy{
 			"that k of these should beat from the scores at stored ranks, which skips most blocks",
 		worth: func(q *Query) bool { return q.limited && !q.Lists[0].hasLevels() && q.whole() },
 		run: func(q *Query) (bool, error) {
-			blocks := func() error { return q.oneByBlocks(q.Lists[0]) }
-			return guessing{
-				guess:  q.guessOne,
-				search: func(floor float32) error { return q.above(floor, blocks) },
-				enough: q.Heap.Full,
-				again:  q.beginAgain,
-			}.prove()
+			return q.oneAboveGuess(func() error { return q.oneByBlocks(q.Lists[0]) })
 		},
 	},
 	{

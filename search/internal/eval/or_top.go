@@ -13,7 +13,8 @@ import (
 // honor". Without a filter, documents with rare words give a high threshold, and the frequent word
 // is looked up in few documents. Within a filter too few documents may have a rare word, and most
 // answers have the frequent word alone. So the documents with a rare word, which are few, are all
-// scored; then the frequent word is searched for as if it were the only word (Query.oneFromTop).
+// scored; then the frequent word is searched for as if it were the only word (Query.oneFromTop, or
+// Query.oneByBlocks if it has no map of levels).
 
 // RareBeside reports whether to answer a query in this way. t is the frequent word; the other
 // parameters are the number of postings of all other words (rare), the share of the documents that
@@ -39,7 +40,10 @@ func (q *Query) rareBeside() (rare int64, ok bool) {
 	}
 	l := q.longest()
 	rare = q.Stats.Postings - int64(l.Term.DF)
-	return rare, l.hasLevels() && RareBeside(q.index, l.Term, rare, q.share(), q.Heap.K)
+	if !l.hasLevels() {
+		return rare, l.only != nil && q.share()*float64(rare) <= rareLooks+float64(l.Term.DF)/rareLook
+	}
+	return rare, RareBeside(q.index, l.Term, rare, q.share(), q.Heap.K)
 }
 
 // worthOrTop reports whether to answer the query in this way. With a high floor less may be left to
@@ -64,8 +68,18 @@ func (q *Query) orFromTop() (done bool, err error) {
 	if !q.findRare(l, q.smallest()) {
 		return true, nil // damaged: Err of a list says so
 	}
-	q.scoreRare()
-	return q.oneFromTop(l)
+	if l.hasLevels() {
+		q.scoreRare()
+		return q.oneFromTop(l)
+	}
+	search := func() error {
+		q.scoreRare()
+		return q.oneByBlocks(l)
+	}
+	if done, err = q.oneAboveGuess(search); !done && err == nil {
+		done, err = true, search()
+	}
+	return done, err
 }
 
 // worthRareFirst reports whether no floor is known, and enough documents that may be answers are

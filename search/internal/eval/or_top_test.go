@@ -20,11 +20,11 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 	defer func() { s.e.Live = nil }()
 	rng := rand.New(rand.NewPCG(25, 26))
 	docs := len(p.Lengths)
-	taken, gaveUp := 0, 0
-	for range trials.Of(30) {
-		frequent := rng.IntN(5)
-		at := []int{frequent, 9} // 9 is in 150 documents, 8 in 3,000
-		if rng.IntN(2) == 0 {
+	taken, gaveUp, blocks := 0, 0, 0
+	for range trials.Of(36) {
+		frequent := []int{0, 1, 2, 3, 4, 8}[rng.IntN(6)] // 8 has no map of levels
+		at := []int{frequent, 9}                         // 9 is in 150 documents, 8 in 3,000
+		if frequent < 8 && rng.IntN(2) == 0 {
 			at = append(at, 8)
 		}
 		rng.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
@@ -66,17 +66,20 @@ func TestRareWordsBesideAFrequentOne(t *testing.T) {
 					t.Fatalf("%v, %g of the documents, k %d, %v:\n got %v\nwant %v", words, share, k,
 						got.Stats.Strategy, searchtest.Head(got.Hits), searchtest.Head(want))
 				}
-				if got.Stats.Strategy == ask.OrFromTop {
+				switch {
+				case frequent == 8 && got.Stats.Strategy == ask.OrFromTop:
+					blocks++
+				case got.Stats.Strategy == ask.OrFromTop:
 					taken++
-				} else if worst {
+				case worst:
 					gaveUp++
 				}
 			}
 		}
 	}
-	if taken < trials.Of(30) || gaveUp < trials.Of(30)/3 {
-		t.Errorf("%d queries were answered by or-from-top, %d without the best were not; want %d and %d",
-			taken, gaveUp, trials.Of(30), trials.Of(30)/3)
+	if taken < trials.Of(30) || gaveUp < trials.Of(30)/3 || blocks < trials.Of(30)/3 {
+		t.Errorf("%d queries were answered by or-from-top, %d without the best were not, and %d without levels "+
+			"were; want %d, %d and %[5]d", taken, gaveUp, blocks, trials.Of(30), trials.Of(30)/3)
 	}
 }
 
@@ -120,8 +123,8 @@ func TestRareWordsGiveAFloor(t *testing.T) {
 	}
 }
 
-// A list of some blocks beside a much longer one is read for a floor: the k-th best of its postings
-// that the filter leaves, of the documents that were not deleted.
+// A list of some blocks beside two much longer ones is read for a floor: the k-th best of its
+// postings that the filter leaves, of the documents that were not deleted.
 func TestShortListGivesAFloor(t *testing.T) {
 	p, s := leveled(t)
 	defer func() { s.e.Live = nil }()
@@ -142,7 +145,7 @@ func TestShortListGivesAFloor(t *testing.T) {
 		}
 		const k = 10
 		want := admitted(alone, k, s.e.Live, within)
-		q, err := s.e.Prepare(t.Context(), &ask.Request{Words: wordsOf(p, []int{8, 9}), K: k,
+		q, err := s.e.Prepare(t.Context(), &ask.Request{Words: wordsOf(p, []int{5, 6, 9}), K: k,
 			Within: &ask.Within{Sets: []*docset.Set{within}}})
 		if err != nil {
 			t.Fatal(err)

@@ -315,6 +315,14 @@ const (
 // "lord of the rings" within 10% of the eLife paragraphs would take 84 instead of 58 microseconds.
 const rareAnAnswer = 4
 
+// If the frequent word has no map of levels, at most rareLooks documents with a rare word are
+// scored, and one more for each rareLook of its postings: looking one up in it takes as long as
+// windows take for so many postings, and rareLooks take as long as the fixed cost of windows.
+const (
+	rareLooks = 40
+	rareLook  = 160
+)
+
 // If too few top postings of the frequent word pass the filter, documents of the filter are looked
 // up instead: about looksAnAnswer that have the word for each answer, each in the time of reading
 // lookPostings postings.

@@ -34,7 +34,7 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 		"+w50 w2 -w3":                ask.TreeConjunction, // a rare mandatory word
 		`+"all w2" w3`:               ask.TreeConjunction, // a mandatory phrase
 		"w2 AND w3 AND #w60":         ask.TreeConjunction, // few documents are left
-		"w2 w3 #w150":                ask.TreeSparse,
+		"w2 w3 #w150 #w4":            ask.TreeSparse,
 		`"all w2" #w3`:               ask.TreePhrase,
 		"(w2 AND w3) OR (w5 AND w7)": ask.TreeLists,
 		"w2 w3 #w5":                  ask.NoStrategy, // only words score: package eval has its own

@@ -24,7 +24,7 @@ const (
 	// take 1.9 times as long as by the engines, and 0.8 times within 1%.
 	sparseFurther = 25
 	sparsePosting = 2  // for each posting of another word's list, if it is read
-	sparseFind    = 40 // or for each document, if it is looked up in that list instead
+	sparseFind    = 90 // or for each document, if it is looked up in that list instead
 )
 
 // fewInBlock is the number of documents of a set, expected in a block, below which they are looked
