@@ -34,6 +34,8 @@ type Request struct {
 	K, From int
 	// Model scores documents; nil means BM25.
 	Model search.Model
+	// Boosts raise scores by values of fields, such as those of search.ParseBoosts.
+	Boosts []search.Boost
 	// Sort orders hits by a field instead of by score; see search.ParseSort.
 	Sort *search.Sort
 	// Facets count the values of fields over all matches; see search.ParseFacet.
@@ -222,7 +224,8 @@ func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool)
 
 // requestOf makes a request to the engine.
 func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error) {
-	out := search.Request{K: r.K, From: r.From, Model: r.Model, Sort: r.Sort, Facets: r.Facets, Count: r.Count}
+	out := search.Request{K: r.K, From: r.From, Model: r.Model, Boosts: r.Boosts, Sort: r.Sort,
+		Facets: r.Facets, Count: r.Count}
 	if r.All {
 		out.Mode = search.And
 	}

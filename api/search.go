@@ -35,6 +35,7 @@ type Search struct {
 	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 
 	Ranking
+	Boost string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
 	Feedback
 
 	Algorithm search.Algorithm `ask:"algorithm" group:"Engine" not:"mcp: all give the same answer" default:"auto" help:"how the lists are evaluated; all give the same documents, order and scores; tiles is for GPUs"`
@@ -188,7 +189,7 @@ func (q *Search) page(about *About, r *search.Request) error {
 	return nil
 }
 
-// gather sets the facets and the order.
+// gather sets the facets, the order and the boosts.
 func (q *Search) gather(about *About, r *search.Request) (err error) {
 	if len(q.Facet) > maxFacets {
 		return wrongf("facet", "%d facets: want at most %d", len(q.Facet), maxFacets)
@@ -208,6 +209,11 @@ func (q *Search) gather(about *About, r *search.Request) (err error) {
 			return wrong("sort", err)
 		}
 	}
+	if q.Boost != "" {
+		if r.Boosts, err = search.ParseBoosts(q.Boost); err != nil {
+			return wrong("boost", err)
+		}
+	}
 	return checkFields(about, r)
 }
 
@@ -224,6 +230,9 @@ func checkFields(about *About, r *search.Request) error {
 	}
 	if r.Sort != nil {
 		params, parts = append(params, "sort"), append(parts, search.Request{Sort: r.Sort})
+	}
+	if len(r.Boosts) > 0 {
+		params, parts = append(params, "boost"), append(parts, search.Request{Boosts: r.Boosts})
 	}
 	for i := range parts {
 		if err := search.CheckFields(about.Schema, &parts[i]); err != nil {

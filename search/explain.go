@@ -32,6 +32,8 @@ type Explanation struct {
 	Words      []WordScore `json:"words"` // in query order; empty if there is a Tree
 	// Tree has the scores of the query tree's parts instead, if the request has a tree.
 	Tree *Part `json:"tree,omitempty"`
+	// Boosts are those of the request, in order. Score is then that after the last of them.
+	Boosts []BoostScore `json:"boosts,omitempty"`
 }
 
 // WordScore is the contribution of one query word to a document's score.
@@ -65,6 +67,14 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 		return nil, err
 	}
 	defer s.leave()
+	if len(r.Boosts) > 0 {
+		plain := r
+		plain.Boosts = nil
+		if list, err = s.Explanations(ctx, plain, docs); err == nil {
+			err = s.explainBoosts(&r, docs, list)
+		}
+		return list, err
+	}
 	for _, doc := range docs {
 		if int(doc) >= s.index.Numbers() {
 			return nil, ask.Refuse("explain: document %d: the index has %d", doc, s.index.Numbers())

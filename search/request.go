@@ -33,6 +33,7 @@ type (
 	//		Sort      *Sort     // order by a field instead of by score
 	//		Expand    *Expand   // adds words from the best documents
 	//		Proximity *Proximity // rewards query words that are adjacent in a document
+	//		Boosts    []Boost   // raise scores by values of fields
 	//	}
 	Request = ask.Request
 	// Word is a word of a query, in the form in which the index has it.

@@ -185,6 +185,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if err := s.checkWithin(r.Within); err != nil {
 		return nil, err
 	}
+	if len(r.Boosts) > 0 {
+		return s.searchBoosted(ctx, r)
+	}
 	if r.Expand != nil {
 		return s.searchExpanded(ctx, r)
 	}
@@ -351,13 +354,16 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 	return ids, nil
 }
 
-// CheckFields returns an error if the request uses a field for facets, sorting or weights that the
-// schema does not have.
+// CheckFields returns an error if the request uses a field for facets, sorting, boosts or weights
+// that the schema does not have.
 func CheckFields(schema *fields.Schema, r *Request) error {
 	if m, ok := r.Model.(BM25F); ok {
 		if err := checkWeights(schema, m); err != nil {
 			return err
 		}
+	}
+	if _, err := ask.BindBoosts(r.Boosts, schema); err != nil {
+		return err
 	}
 	return tree.CheckFields(schema, r)
 }

@@ -80,6 +80,8 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 				"&sort=price&k=20&offset=580", "&fields=day,price,tags&k=20",
 				"&sort=tags,year:desc&k=40", "&sort=tags:desc,day,price:desc&k=25&from=10&fields=tags,day,price",
 				"&sort=year,tags:desc&k=1000",
+				"&boost=decay(year,2000,5)&k=20", "&boost=%2B2*saturation(price,3),log(year,3000)&k=30&from=4",
+				"&boost=decay(day,2020-01-01,90d)&sort=year", "&expand=rm3&boost=decay(year,1990,2)",
 			} {
 				c.same(t, "/v1/search?q="+url.QueryEscape(q)+more)
 			}

@@ -509,9 +509,9 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	words []search.Word, without []string, err error,
 ) {
 	first := *a
-	first.Expand, first.Sort, first.Facet, first.Count, first.Stats = "", "", nil, false, false
+	first.Expand, first.Sort, first.Boost, first.Facet, first.Count, first.Stats = "", "", "", nil, false, false
 	r := &first.request
-	r.Expand, r.Sort, r.Facets, r.Count, r.After = nil, nil, nil, false, nil
+	r.Expand, r.Sort, r.Boosts, r.Facets, r.Count, r.After = nil, nil, nil, nil, false, nil
 	first.details.After = nil
 	r.K = a.request.Expand.WithDefaults().Docs
 	p, err := x.bestOfShards(clock, ctx, &first, nil)

@@ -43,6 +43,9 @@ func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 
 // printSum prints the score of an explanation with the statistics of the document and the index.
 func printSum(w io.Writer, e *search.Explanation) {
+	for _, b := range e.Boosts {
+		fmt.Fprintf(w, "\t%-20s %.6f  after a value of %.6g\n", b.Boost, b.Score, b.Value)
+	}
 	fmt.Fprintf(w, "\t%-20s %.6f  length %d", "sum", e.Score, e.Length)
 	if e.MeanLength > 0 {
 		fmt.Fprintf(w, " (mean %.6g)", e.MeanLength)

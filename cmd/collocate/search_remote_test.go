@@ -27,7 +27,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"proximity": {"sdm", "proximity", "sdm"}, "filter": {"lang:en", "filter", "lang:en"},
 		"k1": {"0.9", "k1", "0.9"}, "b": {"0.4", "b", "0.4"}, "k3": {"8", "k3", "8"}, "mu": {"500", "mu", "500"},
 		"variant": {"lucene", "variant", "lucene"}, "snippet-size": {"80", "snippet_size", "80"},
-		"after": {"abc", "after", "abc"},
+		"after": {"abc", "after", "abc"}, "boost": {"log(views, 9)", "boost", "log(views, 9)"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all"}
 	refused := []string{

@@ -316,7 +316,7 @@ class Index:
         field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
         proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
         from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., algorithm: str = ...,
+        sort: str | None = ..., boost: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> Hits: ...
     @overload
@@ -327,7 +327,7 @@ class Index:
         field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
         proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
         from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., algorithm: str = ...,
+        sort: str | None = ..., boost: str | None = ..., algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> BatchHits: ...
     # fmt: on
@@ -353,6 +353,7 @@ class Index:
         count: bool = False,
         facet: str | Sequence[str] | None = None,
         sort: str | None = None,
+        boost: str | None = None,
         algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
@@ -384,6 +385,10 @@ class Index:
             query.
         sort: sort by a field instead of by score, "year" or "year:desc", or by several,
             "year:desc,author".
+        boost: raise scores by values of fields: "decay(year, 2024, 5)", "saturation(views, 100)" or
+            "log(views, 10000)", with a weight or not, such as "2*log(views, 1000)"; several with
+            commas between them. The score is multiplied by 1 + the value, or, after a +, the value
+            is added.
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         What of a query may not mean what was intended, or why it found nothing, is in `notes` of
@@ -397,7 +402,7 @@ class Index:
         for name, value in (
             ("k1", k1), ("b", b), ("k3", k3), ("mu", mu), ("variant", variant),
             ("field_weights", field_weights), ("expand", expand), ("proximity", proximity),
-            ("sort", sort),
+            ("sort", sort), ("boost", boost),
         ):  # fmt: skip
             if value is not None:
                 args[name] = value

@@ -93,12 +93,16 @@ type Request struct {
 	Expand *Expand
 	// Proximity rewards query words that are adjacent in a document; nil means no reward.
 	Proximity *Proximity
+	// Boosts raise scores by values of fields, in this order.
+	Boosts []Boost
+
+	_ [8]byte
 }
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
-		r.Gathers() || r.Expand != nil || r.Proximity != nil
+		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0
 }
 
 // Gathers reports whether a request needs all matching documents, not only the best.

@@ -183,7 +183,7 @@ func (e *Engine) NewQuery(ctx context.Context, r *ask.Request) (*Query, error) {
 // model are checked elsewhere.
 func checkRequest(r *ask.Request) (k int, err error) {
 	if r.IsTree() {
-		return 0, ask.Refuse("batches on a GPU do not support query trees, counts and pages of answers")
+		return 0, ask.Refuse("batches on a GPU do not support query trees, counts, boosts and pages of answers")
 	}
 	if k = r.K; k == 0 {
 		k = 10

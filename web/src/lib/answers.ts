@@ -161,6 +161,11 @@ export interface Document {
 }
 
 export interface Explanation {
+  boosts?: {
+    boost: string // Its name.
+    score: number // Of the document after this boost.
+    value: number // Of this document, before it is weighted.
+  }[] // Those of the request, in order. Score is then that after the last of them.
   documents?: number // N, the number of documents in all segments or shards of the index, whether or not a filter allows them. It is 0 for Boolean.
   length: number // Of the document, in words.
   mean_length?: number // The mean length of these documents in words. It is 0 for Boolean, and for BM25F, which uses weighted lengths of fields.
