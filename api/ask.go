@@ -72,8 +72,8 @@ func (q *Question) New(d Door) any {
 
 // SetPath sets what a URL has in its path. value returns it by its name there.
 func (q *Question) SetPath(question any, value func(name string) string) error {
-	for i := range q.Params {
-		if p := &q.Params[i]; p.Path != "" {
+	for i := range q.Params() {
+		if p := &q.Params()[i]; p.Path != "" {
 			if err := p.Set(question, value(p.Path)); err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func (q *Question) SetPath(question any, value func(name string) string) error {
 // Texts returns all texts of a question that are free, such as its query, with blanks between them.
 func (q *Question) Texts(question any) string {
 	var list []string
-	for _, p := range q.Params {
+	for _, p := range q.Params() {
 		if v := reflect.ValueOf(question).Elem().FieldByIndex(p.field); v.Kind() == reflect.String && !p.text && v.Len() > 0 {
 			list = append(list, v.String())
 		}

@@ -253,7 +253,7 @@ func (q *Question) Values(d Door, values url.Values, question any) error {
 
 // lookUp returns the parameter of a name, if the door has it.
 func (q *Question) lookUp(d Door, name string) (*Param, error) {
-	p := q.named[name]
+	p := q.tags().named[name]
 	if p == nil {
 		return nil, &Unknown{name, q.Names(d)}
 	}
@@ -295,9 +295,9 @@ func (q *Question) SetJSON(d Door, question any, name string, raw json.RawMessag
 func (q *Question) Marshal(question any) ([]byte, error) {
 	said := map[string]any{}
 	v := reflect.ValueOf(question).Elem()
-	for i := range q.Params {
-		p := &q.Params[i]
-		if f := v.FieldByIndex(p.field); !reflect.DeepEqual(f.Interface(), q.defaults.FieldByIndex(p.field).Interface()) {
+	for i := range q.Params() {
+		p := &q.Params()[i]
+		if f := v.FieldByIndex(p.field); !reflect.DeepEqual(f.Interface(), q.tags().defaults.FieldByIndex(p.field).Interface()) {
 			said[p.Name] = f.Interface()
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/collocate/collocate/internal/choice"
 )
@@ -72,20 +73,41 @@ func (k *Kind) UnmarshalText(name []byte) error { return kindNames.Set(k, string
 
 // Question describes the parameters of a struct.
 type Question struct {
-	Name   string  // as in a path or as a verb
-	Help   string  // what is asked, in one sentence without a full stop
-	Params []Param // in the order of the struct
-	Of     Source  // of a question about words, what it is asked of
+	Name string // as in a path or as a verb
+	Help string // what is asked, in one sentence without a full stop
+	Of   Source // of a question about words, what it is asked of
 
-	kind     reflect.Type
-	answer   reflect.Type // of a question about words
-	do       func(ctx context.Context, e *Env, question any) (any, error)
-	named    map[string]*Param // by name and by older names
-	without  map[Door]string
-	called   map[Door]string // where the name differs
-	defaults reflect.Value   // a question with the defaults
-	lists    []*Param        // those whose default is a list
+	kind    reflect.Type
+	answer  reflect.Type // of its answers
+	do      func(ctx context.Context, e *Env, question any) (any, error)
+	without map[Door]string
+	called  map[Door]string // where the name differs
+	differs [][2]string     // parameters and their settings, as at declares them
+
+	once sync.Once // reads the tags when they are first needed: that takes 0.1 ms a question
+	read tags
 }
+
+// tags is what the tags of a question's struct say.
+type tags struct {
+	params   []Param           // in the order of the struct
+	named    map[string]*Param // by name and by older names
+	defaults reflect.Value     // a question with the defaults
+	lists    []*Param          // those whose default is a list
+}
+
+// tags reads them once. A mistake is a panic, which every test meets.
+func (q *Question) tags() *tags {
+	q.once.Do(func() {
+		if err := q.readTags(); err != nil {
+			panic(fmt.Sprintf("%s, %v: %v", q.Name, q.kind, err))
+		}
+	})
+	return &q.read
+}
+
+// Params returns the parameters, in the order of the struct.
+func (q *Question) Params() []Param { return q.tags().params }
 
 // Param is a parameter of a question.
 type Param struct {
@@ -195,21 +217,12 @@ func (q *Question) in(names string) *Question {
 // at gives a parameter that several questions have another default or bound in some doors, as the
 // tag does.
 func (q *Question) at(param, settings string) *Question {
-	p := q.named[param]
-	err := p.inDoors(settings)
-	for _, own := range p.doors {
-		if err == nil {
-			err = own.fill(reflect.New(q.kind).Elem())
-		}
-	}
-	if err != nil {
-		panic(fmt.Sprintf("%s: %v", q.Name, err))
-	}
+	q.differs = append(q.differs, [2]string{param, settings})
 	return q
 }
 
 // declare declares a question by the tags of its struct. Each of not names doors that do not answer
-// it, and the reason, as in the tag. A mistake is a panic, which every test meets.
+// it, and the reason, as in the tag.
 func declare[Q any](name, help string, not ...string) *Question {
 	q := part[Q](name, help, not...)
 	all = append(all, q)
@@ -218,12 +231,18 @@ func declare[Q any](name, help string, not ...string) *Question {
 
 // part declares parameters that several questions have.
 func part[Q any](name, help string, not ...string) *Question {
-	t := reflect.TypeFor[Q]()
-	q := &Question{Name: name, Help: help, kind: t, named: map[string]*Param{}}
+	q := &Question{Name: name, Help: help, kind: reflect.TypeFor[Q]()}
 	var err error
 	if q.without, err = leftOut(strings.Join(not, ";")); err != nil {
-		panic(fmt.Sprintf("%v: %v", t, err))
+		panic(fmt.Sprintf("%s: %v", name, err))
 	}
+	return q
+}
+
+// readTags reads the tags of the struct.
+func (q *Question) readTags() error {
+	t, r := q.kind, &q.read
+	r.named, r.defaults = map[string]*Param{}, reflect.New(t).Elem()
 	for _, f := range reflect.VisibleFields(t) {
 		if ask := f.Tag.Get("ask"); ask != "" {
 			p, err := declareParam(f, ask)
@@ -231,36 +250,40 @@ func part[Q any](name, help string, not ...string) *Question {
 				err = p.leaveOut(t, f)
 			}
 			if err != nil {
-				panic(fmt.Sprintf("%v.%s: %v", t, f.Name, err))
+				return fmt.Errorf("%s: %w", f.Name, err)
 			}
-			q.Params = append(q.Params, p)
+			r.params = append(r.params, p)
 		}
 	}
-	for i := range q.Params {
-		p := &q.Params[i]
+	for i := range r.params {
+		p := &r.params[i]
 		for _, n := range append([]string{p.Name}, p.Also...) {
-			if q.named[n] != nil {
-				panic(fmt.Sprintf("%v: %s is declared twice", t, n))
+			if r.named[n] != nil {
+				return fmt.Errorf("%s is declared twice", n)
 			}
-			q.named[n] = p
+			r.named[n] = p
 		}
 	}
-	q.defaults = reflect.New(t).Elem()
-	for i := range q.Params {
-		p := &q.Params[i]
-		if err := p.fill(q.defaults); err != nil {
-			panic(fmt.Sprintf("%v: the default of %s: %v", t, p.Name, err))
+	for _, d := range q.differs {
+		if err := r.named[d[0]].inDoors(d[1]); err != nil {
+			return fmt.Errorf("%s: %w", d[0], err)
 		}
-		if f := q.defaults.FieldByIndex(p.field); f.Kind() == reflect.Slice && f.Len() > 0 {
-			q.lists = append(q.lists, p)
+	}
+	for i := range r.params {
+		p := &r.params[i]
+		if err := p.fill(r.defaults); err != nil {
+			return fmt.Errorf("the default of %s: %w", p.Name, err)
+		}
+		if f := r.defaults.FieldByIndex(p.field); f.Kind() == reflect.Slice && f.Len() > 0 {
+			r.lists = append(r.lists, p)
 		}
 		for _, own := range p.doors {
 			if err := own.fill(reflect.New(t).Elem()); err != nil {
-				panic(fmt.Sprintf("%v: a default of %s: %v", t, p.Name, err))
+				return fmt.Errorf("a default of %s: %w", p.Name, err)
 			}
 		}
 	}
-	return q
+	return nil
 }
 
 // fill sets the default in a question.
@@ -440,12 +463,12 @@ func leftOut(s string) (map[Door]string, error) {
 }
 
 // Find returns the parameter of a name or older name, or nil if there is none.
-func (q *Question) Find(name string) *Param { return q.named[name] }
+func (q *Question) Find(name string) *Param { return q.tags().named[name] }
 
 // At returns the parameters that a door has, with its own defaults and bounds.
 func (q *Question) At(d Door) (list []*Param) {
-	for i := range q.Params {
-		if p := &q.Params[i]; p.Without(d) == "" {
+	for i := range q.Params() {
+		if p := &q.Params()[i]; p.Without(d) == "" {
 			list = append(list, p.at(d))
 		}
 	}
@@ -464,8 +487,8 @@ func (q *Question) Names(d Door) string {
 // Fill sets the defaults in a question, a pointer to a struct, and clears what has none.
 func (q *Question) Fill(question any) {
 	v := reflect.ValueOf(question).Elem()
-	v.Set(q.defaults)
-	for _, p := range q.lists { // copied, as encoding/json writes into a list that is there
+	v.Set(q.tags().defaults)
+	for _, p := range q.tags().lists { // copied, as encoding/json writes into a list that is there
 		f := v.FieldByIndex(p.field)
 		f.Set(reflect.AppendSlice(reflect.MakeSlice(f.Type(), 0, f.Len()), f))
 	}
@@ -474,9 +497,9 @@ func (q *Question) Fill(question any) {
 // FillAt sets the defaults of a door.
 func (q *Question) FillAt(d Door, question any) {
 	q.Fill(question)
-	for i := range q.Params {
-		if own := q.Params[i].doors[d]; own != nil {
-			own.fill(reflect.ValueOf(question).Elem()) // no error: declare has filled it
+	for i := range q.Params() {
+		if own := q.Params()[i].doors[d]; own != nil {
+			own.fill(reflect.ValueOf(question).Elem()) // no error: readTags has filled it
 		}
 	}
 }

@@ -152,37 +152,37 @@ func TestWrongDeclarations(t *testing.T) {
 		"no help": func() {
 			part[struct {
 				A int `ask:"a"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"a full stop": func() {
 			part[struct {
 				A int `ask:"a" help:"A."`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"an odd type": func() {
 			part[struct {
 				A []int `ask:"a" help:"a"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"an odd range": func() {
 			part[struct {
 				A int `ask:"a" help:"a" range:"3"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"no reason": func() {
 			part[struct {
 				A int `ask:"a" help:"a" not:"mcp"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"an odd door": func() {
 			part[struct {
 				A int `ask:"a" help:"a" not:"fax: gone"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 		"the same names": func() {
 			part[struct {
 				A, B int `ask:"a" help:"a"`
-			}]("x", "y")
+			}]("x", "y").Params()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -358,7 +358,7 @@ func TestDoorsDifferInSizesOnly(t *testing.T) {
 	sizes := []string{"top", "steps", "rounds", "snippet_size"}
 	habits := []string{"complete", "analyzer"} // of ir_measures and GloVe
 	for _, q := range Questions() {
-		for _, p := range q.Params {
+		for _, p := range q.Params() {
 			for _, d := range Doors() {
 				if p.at(d).Default != p.Default && !slices.Contains(append(sizes, habits...), p.Name) {
 					t.Errorf("%s: %s is %q by default in %v and %q elsewhere: want one default", q.Name, p.Name,

@@ -107,7 +107,7 @@ func ways(q *Question) string {
 func writeReference(b *bytes.Buffer, q *Question) {
 	fmt.Fprintf(b, "\n## %s\n%s.\n\n%s\n\n| parameter | default | meaning |\n| --- | --- | --- |\n",
 		q.Name, strings.ToUpper(q.Help[:1])+q.Help[1:], ways(q))
-	for _, p := range q.Params {
+	for _, p := range q.Params() {
 		help := p.Usage()
 		if p.Kind == Whole || p.Kind == Number || p.Kind == Numbers {
 			help += "; " + p.Wants()
@@ -135,7 +135,7 @@ func writeReference(b *bytes.Buffer, q *Question) {
 	}
 	b.WriteString("\n| --- |" + strings.Repeat(" --- |", len(doors)) + "\n")
 	var notes notes
-	for _, p := range q.Params {
+	for _, p := range q.Params() {
 		fmt.Fprintf(b, "| `%s` |", p.Name)
 		for _, d := range doors {
 			b.WriteString(notes.cell(p.Without(d), p.Differs(d)))

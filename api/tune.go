@@ -135,7 +135,7 @@ type TuneAnswer struct {
 
 // noteEdges notes parameters of which the best value is the smallest or largest that was tried.
 func (a *TuneAnswer) noteEdges() {
-	for _, p := range RankingQuestion.Params {
+	for _, p := range RankingQuestion.Params() {
 		low, high := math.Inf(1), math.Inf(-1)
 		for _, s := range a.Grid {
 			if x, ok := s.Parameters[p.Name]; ok {

@@ -146,8 +146,8 @@ func comments(t *testing.T) map[string]string {
 	return list
 }
 
-// sharedSchemas are the types of answers that have a schema of their own, which others refer to. The
-// page has their types by the same names.
+// sharedSchemas are the types of answers that have a schema of their own, which others refer to.
+// The page has their types by the same names.
 var sharedSchemas = map[reflect.Type]string{
 	reflect.TypeFor[api.Answer]():         "Answer",
 	reflect.TypeFor[api.Hit]():            "Hit",

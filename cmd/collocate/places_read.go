@@ -105,7 +105,7 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 // 'collocate places' with them reads the same points. It refuses them without --points.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
-	for _, p := range api.PointsReadingQuestion.Params {
+	for _, p := range api.PointsReadingQuestion.Params() {
 		name := p.Flag
 		flag := cmd.Flags().Lookup(name)
 		if !flag.Changed {

@@ -52,7 +52,7 @@ func (a *app) env() *api.Env {
 
 // onlyForCorpora refuses flags that say how a corpus is read, for something else.
 func onlyForCorpora(cmd *cobra.Command, path, kind string, others ...string) error {
-	for _, p := range api.ReadingQuestion.Params {
+	for _, p := range api.ReadingQuestion.Params() {
 		others = append(others, p.Flag)
 	}
 	for _, name := range others {

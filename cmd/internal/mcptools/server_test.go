@@ -182,7 +182,7 @@ func TestQuestionsAreTools(t *testing.T) {
 		if name := q.In(api.MCP); has && !strings.Contains(about, "`"+name+"`") {
 			t.Errorf("docs/serving.md does not name the tool %s", name)
 		}
-		for _, p := range q.Params {
+		for _, p := range q.Params() {
 			if _, ok := args[p.Name]; has && ok != (p.Without(api.MCP) == "") {
 				t.Errorf("%s has an argument %s: %v", q.In(api.MCP), p.Name, ok)
 			}
