@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 
 	"github.com/collocate/collocate/cooccur"
@@ -33,6 +34,7 @@ type Env struct {
 	Engine  engine.Kind     // it has no effect on answers
 	Device  engine.Device   // the GPU, if one is used
 	Also    []engine.Device // further GPUs
+	Log     *slog.Logger    // messages on what a job does; nil means none
 	// Most is the longest list of an answer, for questions in which 0 means all; 0 means any
 	// length.
 	Most int

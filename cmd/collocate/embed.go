@@ -7,11 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/vectors"
 )
@@ -23,17 +21,11 @@ const vectorFiles = `The name of a file of vectors says its format:
   .bin  word2vec's binary
   .npy  a NumPy array; the words are in a file beside it that ends in .words`
 
-// embedding holds the flags of embed.
-type embedding struct {
-	method, out string
-	dim         int
-	seed        uint64
-	glove       vectors.GloVeOptions
-	svd         vectors.SVDOptions
-}
-
 func newEmbedCmd(a *app) *cobra.Command {
-	var e embedding
+	var (
+		ask api.Embed
+		out string
+	)
 	cmd := &cobra.Command{
 		Use:         "embed MATRIX --out FILE",
 		Short:       "Make word vectors from a co-occurrence matrix",
@@ -51,123 +43,47 @@ to the bit, on one thread, on many and on a GPU, where glove allows at most 1016
   collocate embed corpus.cooc --method svd --dim 300 --out corpus.txt`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := e.check(cmd.Flags()); err != nil {
+			if err := ask.Check(); err != nil {
+				return asFlags(api.EmbedQuestion, err)
+			}
+			if err := vectors.CheckName(out); err != nil {
+				return usageError{err}
+			}
+			if err := canWrite(out); err != nil {
 				return err
 			}
-			return a.embed(cmd.Context(), args[0], e)
+			return a.embed(cmd.Context(), args[0], &ask, out)
 		},
 	}
-	e.register(cmd)
+	addFlags(cmd, api.EmbedQuestion, &ask)
+	cmd.Flags().StringVarP(&out, "out", "o", "", "file to write; its name says the format")
+	must(cmd.MarkFlagRequired("out"))
 	cmd.AddCommand(newEmbedEvalCmd(a))
 	return cmd
 }
 
-func (e *embedding) register(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVarP(&e.out, "out", "o", "", "file to write; its name says the format")
-	f.StringVar(&e.method, "method", "glove", "glove or svd")
-	f.IntVar(&e.dim, "dim", 100, "numbers in a vector")
-	f.Uint64Var(&e.seed, "seed", 1, "seed of random numbers")
-	f.IntVar(&e.glove.Epochs, "epochs", 25, "glove: how often each cell is seen")
-	f.Float64Var(&e.glove.XMax, "x-max", 100,
-		"glove: value from which cells count in full; 10 for small corpora")
-	f.Float64Var(&e.glove.Alpha, "alpha", 0.75, "glove: exponent of the weight of smaller values")
-	f.Float64Var(&e.glove.Rate, "rate", 0.05, "glove: learning rate")
-	f.Float64Var(&e.svd.Smoothing, "smoothing", 0.75, "svd: exponent of the frequencies of contexts")
-	f.Float64Var(&e.svd.Shift, "shift", 1,
-		"svd: number of negative samples, whose logarithm is subtracted; 1 means none")
-	f.Float64Var(&e.svd.Eigen, "eigen", 0.5, "svd: exponent of the singular values")
-	f.IntVar(&e.svd.Power, "power", 0,
-		"svd: power iterations; more are more accurate (default as many as bring the residual to 0.005, at most 30)")
-	must(cmd.MarkFlagRequired("out"))
-	choices(cmd, map[string][]string{"method": {"glove", "svd"}})
-}
-
-// check validates the flags before anything is read.
-func (e *embedding) check(f *pflag.FlagSet) error {
-	others := map[string][]string{
-		"glove": {"smoothing", "shift", "eigen", "power"},
-		"svd":   {"epochs", "x-max", "alpha", "rate"},
-	}
-	if others[e.method] == nil {
-		return usagef("--method %q: want glove or svd", e.method)
-	}
-	for _, name := range others[e.method] {
-		if f.Changed(name) {
-			return usagef("--%s has no effect with --method %s; leave it out", name, e.method)
-		}
-	}
-	if e.dim < 1 {
-		return usagef("--dim %d: want at least 1", e.dim)
-	}
-	switch g, s := &e.glove, &e.svd; {
-	case g.Epochs < 1 || !(g.XMax > 0) || !(g.Rate > 0):
-		return usagef("--epochs %d, --x-max %v, --rate %v: want at least 1 epoch, and more than 0",
-			g.Epochs, g.XMax, g.Rate)
-	case !(g.Alpha >= 0):
-		return usagef("--alpha %v: want 0 or more", g.Alpha)
-	case !(s.Smoothing >= 0) || !(s.Eigen >= 0) || !(s.Shift >= 0) || s.Power < 0:
-		return usagef("--smoothing %v, --eigen %v, --shift %v, --power %d: want 0 or more",
-			s.Smoothing, s.Eigen, s.Shift, s.Power)
-	}
-	// In the options, 0 means the default and a negative number 0.
-	for _, v := range []*float64{&e.glove.Alpha, &e.svd.Smoothing, &e.svd.Eigen} {
-		if *v == 0 {
-			*v = -1
-		}
-	}
-	if e.svd.Power == 0 && f.Changed("power") {
-		e.svd.Power = -1
-	}
-	if err := vectors.CheckName(e.out); err != nil {
-		return usageError{err}
-	}
-	return canWrite(e.out)
-}
-
 // embed makes the vectors of a matrix and writes them.
-func (a *app) embed(ctx context.Context, matrix string, e embedding) error {
+func (a *app) embed(ctx context.Context, matrix string, ask *api.Embed, out string) error {
 	r, err := cooccur.Open(matrix)
 	if err != nil {
 		return wanting(err, "a .cooc file that 'collocate cooccur' wrote")
 	}
 	defer r.Close()
-	v, used, err := a.train(ctx, r, e)
+	env := a.env()
+	env.Matrix = r
+	made, err := ask.Do(ctx, env, func(epoch int, loss float64) { a.summary("epoch %d: loss %.6f", epoch, loss) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", matrix, err)
 	}
-	if err := v.Write(e.out); err != nil {
+	if err := made.Vectors.Write(out); err != nil {
 		return err
 	}
-	a.log.Info("made vectors", "engine", used, "threads", a.threads)
+	a.log.Info("made vectors", "engine", made.Engine, "threads", a.threads)
 	if a.json {
-		return a.printJSON(struct {
-			Words  int         `json:"words"`
-			Dim    int         `json:"dim"`
-			Engine engine.Kind `json:"engine"`
-		}{len(v.Words), v.Dim, used})
+		return a.printJSON(made)
 	}
-	a.summary("%s of %d dimensions", counted(len(v.Words), "word"), v.Dim)
+	a.summary("%s of %d dimensions", counted(made.Words, "word"), made.Dim)
 	return nil
-}
-
-// train trains the vectors and returns them with the engine that ran.
-func (a *app) train(ctx context.Context, r *cooccur.Reader, e embedding) (
-	v *vectors.Vectors, used engine.Kind, err error) {
-	began := func(k engine.Kind) { used = k }
-	if e.method == "svd" {
-		o := e.svd
-		o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
-		o.Engine, o.Device, o.Began, o.Log = a.engine, a.gpu, began, a.log
-		v, err = vectors.TrainSVD(ctx, r, o)
-		return v, used, err
-	}
-	o := e.glove
-	o.Dim, o.Seed, o.Threads, o.Memory = e.dim, e.seed, a.threads, int64(a.memory)
-	o.Engine, o.Device, o.Began, o.Log = a.engine, a.gpu, began, a.log
-	o.Progress = func(epoch int, loss float64) { a.summary("epoch %d: loss %.6f", epoch, loss) }
-	v, err = vectors.TrainGloVe(ctx, r, o)
-	return v, used, err
 }
 
 func newEmbedEvalCmd(a *app) *cobra.Command {

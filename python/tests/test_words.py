@@ -148,10 +148,13 @@ def test_vectors():
     pytest.importorskip("pandas")
     texts = [f"{a} {b} drinks {a} {b}" for a in ("red", "blue") for b in ("tea", "cup")] * 5
     m = cooccurrence(texts, window=2, weighting="count")
+    with pytest.warns(collocate.CollocateWarning, match="x_max: it has no effect"):
+        m.embed(3, method="svd", x_max=10)
     for method in ("svd", "glove"):
-        v = m.embed(3, method=method, x_max=10)
+        how = {"x_max": 10} if method == "glove" else {"power": 8}
+        v = m.embed(3, method=method, **how)
         assert v.vectors.shape == (len(m.words), 3) and v.words == m.words and "tea" in v
-        assert (m.embed(3, method=method, x_max=10).vectors == v.vectors).all()
+        assert (m.embed(3, method=method, **how).vectors == v.vectors).all()
         near = v.similar("tea", 2)
         assert v.similar(["tea", "cup"], 1)["of"].tolist() == ["tea", "cup"]
         # As the command has it: the word nearest to cup - tea + red that is none of them.
@@ -168,7 +171,7 @@ def test_vectors():
             v.similar("drink")
         with pytest.raises(KeyError, match="zzzz. is not in the vocabulary'"):
             v["zzzz"]
-    with pytest.raises(ValueError, match="glove or svd"):
+    with pytest.raises(ValueError, match="want glove, svd"):
         m.embed(3, method="luck")
     gensim = pytest.importorskip("gensim")
     assert gensim and v.to_gensim().most_similar("tea", topn=1)[0][0] == near["word"][0]

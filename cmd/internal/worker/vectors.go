@@ -1,64 +1,48 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"runtime"
+	"strconv"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/cooccur"
-	"github.com/collocate/collocate/vectors"
 )
 
 // embed trains vectors of the words of a matrix. The array vectors has them row by row.
 func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		Path    string  `json:"path"`
-		Method  string  `json:"method"`
-		Dim     int     `json:"dim"`
-		Epochs  int     `json:"epochs"`
-		XMax    float64 `json:"x_max"`
-		Shift   float64 `json:"shift"`
-		Seed    uint64  `json:"seed"`
-		Threads int     `json:"threads"`
-		Memory  int64   `json:"memory"`
-	}
-	if err := c.Decode(&a); err != nil {
+	var ask api.Embed
+	var path string
+	env := &api.Env{Door: api.Python}
+	if err := decode(c, api.EmbedQuestion, &ask, map[string]any{"path": &path, "threads": &env.Threads, "memory": &env.Memory}); err != nil {
 		return pipe.Reply{}, err
 	}
-	if err := cmp.Or(within("dim", a.Dim, 1, 10_000), atLeast("epochs", a.Epochs, 1)); err != nil {
+	if err := resources(env.Threads, env.Memory); err != nil {
 		return pipe.Reply{}, err
 	}
-	if !(a.XMax > 0) {
-		return pipe.Reply{}, pipe.Valuef("x_max=%v: want a positive number", a.XMax)
+	if err := ask.Check(); err != nil { // they were always ignored
+		c.Note(err.Error())
 	}
-	r, err := cooccur.Open(a.Path)
-	if err != nil {
+	var err error
+	if env.Matrix, err = cooccur.Open(path); err != nil {
 		return pipe.Reply{}, err
 	}
-	defer r.Close()
-	if r.Len()*a.Dim > pipe.MaxPayload/4 {
+	defer env.Matrix.Close()
+	if n := env.Matrix.Len(); n*ask.Dim > pipe.MaxPayload/4 {
 		return pipe.Reply{}, pipe.Valuef("%d words of %d dimensions do not fit in a message to Python (%d numbers): "+
-			"take fewer dimensions (dim=), or write them with the command's embed", r.Len(), a.Dim, pipe.MaxPayload/4)
+			"take fewer dimensions (dim=), or write them with the command's embed", n, ask.Dim, pipe.MaxPayload/4)
 	}
-	defer bounded(a.Memory)()
-	var v *vectors.Vectors
-	switch a.Method {
-	case "glove":
-		v, err = vectors.TrainGloVe(ctx, r, vectors.GloVeOptions{Dim: a.Dim, Epochs: a.Epochs,
-			XMax: a.XMax, Seed: a.Seed, Threads: a.Threads, Memory: a.Memory,
-			Progress: func(epoch int, _ float64) {
-				c.Progress("training", int64(epoch), int64(a.Epochs))
-			}})
-	case "svd":
-		v, err = vectors.TrainSVD(ctx, r, vectors.SVDOptions{Dim: a.Dim, Shift: a.Shift,
-			Seed: a.Seed, Threads: a.Threads, Memory: a.Memory})
-	default:
-		return pipe.Reply{}, pipe.Valuef("method=%q: want glove or svd", a.Method)
+	defer bounded(env.Memory)()
+	epochs, _ := strconv.ParseInt(api.EmbedQuestion.Find("epochs").Default, 10, 64)
+	if ask.Epochs != nil {
+		epochs = int64(*ask.Epochs)
 	}
+	made, err := ask.Do(ctx, env, func(epoch int, _ float64) { c.Progress("training", int64(epoch), epochs) })
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	v := made.Vectors
 	var words joined
 	for _, word := range v.Words {
 		words.add([]byte(word))

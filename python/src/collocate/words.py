@@ -245,22 +245,31 @@ class Cooccurrence:
         dim: int = 100,
         *,
         method: str = "glove",
-        epochs: int = 25,
-        x_max: float = 100,
-        shift: float = 1,
         seed: int = 1,
+        epochs: int | None = None,
+        x_max: float | None = None,
+        alpha: float | None = None,
+        rate: float | None = None,
+        smoothing: float | None = None,
+        shift: float | None = None,
+        eigen: float | None = None,
+        power: int | None = None,
         threads: int = 0,
         memory: int = 0,
         progress: ProgressOption = None,
     ) -> Vectors:
         """Trains vectors of the words, by GloVe or by a randomised SVD of PPMI (method="svd").
 
-        epochs, x_max: of glove; use x_max=10 for small corpora.
-        shift: of svd, the number of negative samples.
+        epochs (25), x_max (100), alpha (0.75), rate (0.05): of glove; use x_max=10 for small corpora.
+        smoothing (0.75), shift (1), eigen (0.5), power: of svd, where shift is the number of
+            negative samples and power that of iterations, by default as many as it takes.
         threads: number of cores; 0 means all. The result depends only on the seed, not on these.
         """
-        args = {"path": self.path, "method": method, "dim": dim, "epochs": epochs, "x_max": x_max,
-                "shift": shift, "seed": seed, "threads": threads, "memory": memory}  # fmt: skip
+        args = {"path": self.path, "method": method, "dim": dim, "seed": seed,
+                "threads": threads, "memory": memory}  # fmt: skip
+        own = {"epochs": epochs, "x_max": x_max, "alpha": alpha, "rate": rate,
+               "smoothing": smoothing, "shift": shift, "eigen": eigen, "power": power}  # fmt: skip
+        args.update({name: value for name, value in own.items() if value is not None})
         with bar(progress, "training") as tell:
             a = call("embed", args, progress=tell)
         words = unpack_strings(a.arrays["words"], a.arrays["ends"])
