@@ -48,6 +48,7 @@ var wordsOn = map[string]map[string]string{
 	"models": {
 		"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
 		"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
+		"impact": "dot product of weights",
 	},
 	"formats": {
 		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",

@@ -21,7 +21,7 @@ type Files struct {
 
 // Reading says how files are read as documents, and these split into words.
 type Reading struct {
-	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"how text is split into words; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish)"`
+	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"how text is split into words; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish); impact, for indexes only, reads objects of tokens and whole weights, impact:100 rounds weights to hundredths"`
 	Stopwords string `ask:"stopwords" group:"Corpus" help:"drop the words in this file, one per line, instead of the analyzer's own stop words"`
 	Files
 }
@@ -45,7 +45,8 @@ func (q *Files) Options(analyzer string) (o text.Options, err error) {
 			return o, wrongf("id_field", strings.Replace(other, "none", "no fields", 1), q.Format)
 		}
 	}
-	o = text.Options{Format: q.Format, Fields: q.Fields, IDField: q.IDField, MaxDocument: int64(q.MaxDocument)}
+	o = text.Options{Format: q.Format, Fields: q.Fields, IDField: q.IDField, MaxDocument: int64(q.MaxDocument),
+		Weights: text.OfWeights(analyzer)}
 	switch {
 	case q.Encoding != "":
 		if o.Encoding, err = text.ParseEncoding(q.Encoding); err != nil {

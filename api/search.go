@@ -62,20 +62,30 @@ const maxFacets = 32
 // About is what a question must know of an index to check itself. A root knows it without having
 // the index.
 type About struct {
-	Fields  []string       // names for the query language, as of search.Searcher.Fields
-	Schema  *fields.Schema // nil if there are no fields
-	HasText bool           // the index stores the documents' text
-	OfBytes bool           // its words may be other bytes than UTF-8
-	MaxK    int            // the most hits that may be asked for; 0 means search.MaxK
-	Index   string         // identifies the index for cursors; "" means that there are none
-	Model   search.Model   // of questions that name none; nil means BM25{}
+	Fields   []string       // names for the query language, as of search.Searcher.Fields
+	Schema   *fields.Schema // nil if there are no fields
+	HasText  bool           // the index stores the documents' text
+	Analyzer string         // its name
+	MaxK     int            // the most hits that may be asked for; 0 means search.MaxK
+	Index    string         // identifies the index for cursors; "" means that there are none
+	// Model is that of questions that name none; nil means BM25{}. An index of weighted tokens has
+	// Impact{} instead.
+	Model search.Model
 }
 
 // AboutIndex returns what a question must know of an open index.
 func AboutIndex(s *search.Searcher) *About {
 	ix := s.Index()
 	return &About{Fields: s.Fields(), Schema: ix.Schema(), HasText: ix.HasText(),
-		OfBytes: text.OfBytes(ix.Analyzer()), Index: ix.Identity()}
+		Analyzer: ix.Analyzer(), Index: ix.Identity()}
+}
+
+// usual returns the model of questions that name none.
+func (a *About) usual() search.Model {
+	if text.OfWeights(a.Analyzer) {
+		return search.Impact{}
+	}
+	return a.Model
 }
 
 // most returns the most hits that may be asked for.
@@ -104,7 +114,7 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 	if err := q.page(about, &r); err != nil {
 		return r, d, err
 	}
-	if r.Model, err = q.Ranking.Of(about.Model); err != nil {
+	if r.Model, err = q.Ranking.Of(about.usual()); err != nil {
 		return r, d, err
 	}
 	if err := q.Feedback.Set(&r); err != nil {
@@ -138,7 +148,7 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 	if r.Text = words; strings.TrimSpace(words) == "" {
 		return wrongf("q", "it is empty: want words")
 	}
-	if !utf8.ValidString(words) && !about.OfBytes {
+	if !utf8.ValidString(words) && !text.OfBytes(about.Analyzer) {
 		return wrongf("q", "%q is not UTF-8: convert it first", words)
 	}
 	options := query.Options{And: q.Mode == search.And, Fields: about.Fields}
@@ -146,10 +156,12 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 	if err != nil {
 		return wrong("filter", err)
 	}
+	// An object of weights is for the analyzer.
+	plain := q.Plain || text.OfWeights(about.Analyzer) && strings.HasPrefix(strings.TrimSpace(words), "{")
 	switch {
-	case q.Plain && filter != nil:
+	case plain && filter != nil:
 		r.Query = query.Words(words, options.And)
-	case !q.Plain && (filter != nil || !query.OnlyWords(words)):
+	case !plain && (filter != nil || !query.OnlyWords(words)):
 		parsed, err := query.Parse(words, options)
 		if err != nil {
 			return wrongf("q", "%w; set plain to treat operators as text", err)
@@ -159,14 +171,14 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		}
 	}
 	r.Query = query.Within(r.Query, filter)
-	const plain = "want plain words, not operators or a filter"
+	const want = "want plain words, not operators or a filter"
 	switch {
 	case r.Query == nil:
 		return nil
 	case r.Expand != nil:
-		return wrongf("expand", plain)
+		return wrongf("expand", want)
 	case r.Proximity != nil:
-		return wrongf("proximity", plain)
+		return wrongf("proximity", want)
 	}
 	return nil
 }

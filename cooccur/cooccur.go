@@ -320,7 +320,7 @@ func oneAnalyzer(vocabulary *VocabularyOptions, opt *Options) error {
 		return fmt.Errorf("the vocabulary's analyzer is %s, and that of the matrix %s: give one of them",
 			v.Name(), o.Name())
 	}
-	return nil
+	return text.NeedsText(opt.Analyzer)
 }
 
 func analyzerOf(a text.Analyzer) text.Analyzer {

@@ -62,6 +62,9 @@ func CountWords(ctx context.Context, corpus *text.Corpus,
 	if err := text.CheckName(opt.Analyzer); err != nil { // a GPU would take the built-in one
 		return nil, VocabularyStats{}, err
 	}
+	if err := text.NeedsText(opt.Analyzer); err != nil {
+		return nil, VocabularyStats{}, err
+	}
 	if opt.MaxSize < 0 {
 		return nil, VocabularyStats{}, fmt.Errorf("maximum size %d of the vocabulary is negative",
 			opt.MaxSize)

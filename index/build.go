@@ -88,6 +88,10 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
+	if text.OfWeights(o.Analyzer.Name()) {
+		weighted := *c
+		weighted.Options.Weights, c = true, &weighted
+	}
 	w, err := Create(dir)
 	if err != nil {
 		return err

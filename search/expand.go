@@ -183,7 +183,7 @@ func wordsOf(r *Request, a text.Analyzer) (list []Word, err error) {
 		return nil, fmt.Errorf("analyze the query: %w", err)
 	}
 	for i := range tokens.Words {
-		add(string(tokens.Word(i)), 1)
+		add(string(tokens.Word(i)), float64(tokens.Count(i)))
 	}
 	return list, nil
 }
@@ -211,7 +211,7 @@ func (s *Searcher) bags(ctx context.Context, hits []Hit) ([]feedback.Doc, error)
 			return nil, fmt.Errorf("document %d: %w", h.Doc, err)
 		}
 		for t := range tokens.Words {
-			docs[i].TF[string(tokens.Word(t))]++
+			docs[i].TF[string(tokens.Word(t))] += int(tokens.Count(t))
 		}
 	}
 	return docs, nil

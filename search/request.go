@@ -26,7 +26,7 @@ type (
 	//		AtLeast   float32   // documents with lower scores may be missing; 0 means none may
 	//		Patterns  *[]Pattern // for a shard: counts of patterns in the whole index
 	//		After     *After    // begin after this hit instead of with the best
-	//		Model     Model     // the scoring model; nil means BM25{}
+	//		Model     Model     // nil means BM25{}, or Impact{} for weighted tokens
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may match; nil means all
 	//		Facets    []Facet   // counts of field values over all matches
@@ -374,9 +374,9 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 // Models.
 type (
 	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-	// [Dirichlet], [DPH] and, for a function of one's own, a pointer to [Own]. Each has the method
-	// String: the name with the parameters. The interface has an unexported method, so there are no
-	// others.
+	// [Dirichlet], [DPH], [Impact] and, for a function of one's own, a pointer to [Own]. Each has
+	// the method String: the name with the parameters. The interface has an unexported method, so
+	// there are no others.
 	Model = model.Model
 	// Own is a model of one's own program, for Request.Model as a pointer. Its fields are Name,
 	// what String returns; Word, a function that returns for the [WordStats] of a query word the
@@ -413,6 +413,9 @@ type (
 	Dirichlet = model.Dirichlet
 	// DPH is the parameter-free divergence-from-randomness model.
 	DPH = model.DPH
+	// Impact is the dot product of the weights of tokens in query and document. It is the usual
+	// model of an index whose analyzer is impact, and ranks by Σ q·tf elsewhere.
+	Impact = model.Impact
 )
 
 // Zero stands for 0 as a parameter of a model, since a field that is 0 stands for its default:

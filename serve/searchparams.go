@@ -166,7 +166,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 		return err
 	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,
-		OfBytes: x.ofBytes(), MaxK: cmp.Or(a.most, x.o.MaxK), Model: x.o.Model, Index: x.g.shard.Whole}
+		Analyzer: x.g.analyzerName, MaxK: cmp.Or(a.most, x.o.MaxK), Model: x.o.Model, Index: x.g.shard.Whole}
 	if x.o.Root == nil && x.g.shard.Of > 1 {
 		about.Index = x.g.shard.key() // a root numbers the documents of all shards
 	}
@@ -187,11 +187,6 @@ func (x *exchange) check(a *searchParams) (err error) {
 			Err: errors.New("each shard has its own engine; leave it out")}
 	}
 	return x.checkEngine(a)
-}
-
-// ofBytes reports whether the index may have words that are not UTF-8.
-func (x *exchange) ofBytes() bool {
-	return text.OfBytes(x.g.analyzerName)
 }
 
 // checkEngine fills in the engine. A query can choose a smaller engine than the server's, but no

@@ -12,7 +12,8 @@ import (
 // which old indexes need. In version 1, unicode and the languages did not convert words to normal
 // form NFC, and porter did not remove possessives. In version 2, unicode did not replace the
 // typographic apostrophe by the plain one, so don’t and don't were two words. Of the analyzers in
-// own, the first with that name is preferred.
+// own, the first with that name is preferred. The names impact and impact:SCALE are of analyzers
+// that read weighted tokens instead of text.
 func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	for _, a := range own {
 		if a != nil && a.Name() == name {
@@ -31,6 +32,9 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	if name == luceneEnglish {
 		return newLuceneEnglish(), nil
 	}
+	if OfWeights(name) {
+		return newImpact(name)
+	}
 	if base, words, ok := strings.Cut(name, ownStops); ok {
 		if l := withOwnStops(base, words); l != nil {
 			return l, nil
@@ -44,8 +48,8 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	if newLanguage(base, false, old) != nil {
 		return nil, fmt.Errorf("analyzer %q: no stop words for %s", name, base)
 	}
-	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages may end in +stop", name,
-		strings.Join(Analyzers(), ", "))
+	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages may end in +stop; "+
+		"impact is for weighted tokens", name, strings.Join(Analyzers(), ", "))
 }
 
 // CheckName returns an error if one of the analyzers is another than the built-in one of its name.

@@ -17,6 +17,9 @@ var (
 	defaultIDs = []string{"id", "_id", "pid", "passage_id", "docno", "docid", "doc_id", "document_id"}
 )
 
+// defaultWeights is the field of weighted tokens, as in Anserini's collections.
+const defaultWeights = "vector"
+
 // wantedFields are the names of fields that hold text and IDs.
 type wantedFields struct {
 	texts, ids []string
@@ -73,7 +76,11 @@ func (o *Options) otherFields() (list []otherField) {
 
 func (o *Options) wantedFields() wantedFields {
 	w := wantedFields{texts: o.textFields(), ids: []string{o.IDField}, others: o.otherFields()}
-	if len(w.texts) == 0 {
+	switch {
+	case len(w.texts) > 0:
+	case o.Weights:
+		w.texts = []string{defaultWeights}
+	default:
 		w.texts, w.usualTexts = defaultTexts, true
 	}
 	if o.IDField == "" {

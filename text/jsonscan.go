@@ -41,7 +41,9 @@ type jsonScanner struct {
 	later  []string // fields that are not among them
 	full   []bool   // wanted fields that were there; of IDs, those that have had a value
 	schema *fields.Schema
-	inside map[string]bool // fields that contain wanted fields, as a for a.b
+	// weights: a text may be an object
+	weights bool
+	inside  map[string]bool // fields that contain wanted fields, as a for a.b
 
 	// The fields of the object before, by position. Objects of a file are mostly alike.
 	before []knownName
@@ -53,7 +55,7 @@ type knownName struct {
 }
 
 func newJSONScanner(o *Options) *jsonScanner {
-	s := &jsonScanner{wants: o.wantedFields()}
+	s := &jsonScanner{wants: o.wantedFields(), weights: o.Weights}
 	s.names = append(append([]string{}, s.wants.texts...), s.wants.ids...)
 	for _, f := range s.wants.others {
 		s.names = append(s.names, f.name)
@@ -288,8 +290,8 @@ func (s *jsonScanner) field(wanted []int) error {
 	f := jsonField{found: true, first: len(s.parts)}
 	err := error(nil)
 	switch {
-	case s.isPoint(wanted):
-		if err = s.point(); err != nil {
+	case s.isPoint(wanted), s.weights && i < len(s.wants.texts) && s.at < len(s.b) && s.b[s.at] == '{':
+		if err = s.whole(); err != nil {
 			return err
 		}
 	case s.take('['):
@@ -337,9 +339,9 @@ func (s *jsonScanner) isPoint(wanted []int) bool {
 	return false
 }
 
-// point takes an object as it is: package fields parses it. An array is refused, as its order of
-// latitude and longitude is ambiguous.
-func (s *jsonScanner) point() error {
+// whole takes an object or an array as it is. A point is parsed by package fields, which refuses an
+// array, as its order of latitude and longitude is ambiguous; weights by the analyzer.
+func (s *jsonScanner) whole() error {
 	start := s.at
 	if err := s.skip(2); err != nil {
 		return err

@@ -75,6 +75,9 @@ type Stream struct {
 type Options struct {
 	// Format is how the files hold documents. Auto, the zero value, detects it for each file.
 	Format Format
+	// Weights takes JSON objects of tokens and weights as text, for the analyzer impact. The usual
+	// field is then vector.
+	Weights bool
 	// Plain is the format of files that are detected as plain text: Lines, File or Blank. Auto, the
 	// zero value, detects it.
 	Plain Format
@@ -173,6 +176,9 @@ type Tokens struct {
 	Words []Span
 	// Source is the range of each word in the document. It is only filled if WantSource is set.
 	Source []Span
+	// Counts are how often each word counts, if the analyzer reads weights; see OfWeights. Otherwise
+	// it is empty, and each word counts once. A word with counts has no positions.
+	Counts []uint32
 	// WantSource, set before Analyze is called, asks it to fill Source.
 	WantSource bool
 
@@ -184,7 +190,7 @@ type Tokens struct {
 func (t *Tokens) Trim() {
 	const most = 1 << 20
 	if cap(t.Words) > most/8 || cap(t.Bytes) > most || cap(t.scratch) > most || cap(t.stems.text) > most {
-		t.Bytes, t.Words, t.Source, t.scratch, t.stems.text = nil, nil, nil, nil, nil
+		t.Bytes, t.Words, t.Source, t.Counts, t.scratch, t.stems.text = nil, nil, nil, nil, nil, nil
 	}
 }
 
@@ -194,9 +200,30 @@ func (t *Tokens) Exchange(o *Tokens) {
 	t.Bytes, o.Bytes = o.Bytes, t.Bytes
 	t.Words, o.Words = o.Words, t.Words
 	t.Source, o.Source = o.Source, t.Source
+	t.Counts, o.Counts = o.Counts, t.Counts
 	t.WantSource, o.WantSource = o.WantSource, t.WantSource
 	t.scratch, o.scratch = o.scratch, t.scratch
 	t.stems.text, o.stems.text = o.stems.text, t.stems.text
+}
+
+// Count is how often the i-th word counts.
+func (t *Tokens) Count(i int) uint32 {
+	if len(t.Counts) == 0 {
+		return 1
+	}
+	return t.Counts[i]
+}
+
+// Total is the number of words, each as often as it counts.
+func (t *Tokens) Total() int {
+	if len(t.Counts) == 0 {
+		return len(t.Words)
+	}
+	n := 0
+	for _, count := range t.Counts {
+		n += int(count)
+	}
+	return n
 }
 
 // Word returns the i-th word.

@@ -125,6 +125,9 @@ func analyzePart(b *text.Batch, analyzer text.Analyzer, plain bool, tok *text.To
 		if err := analyzer.Analyze(doc.Text, tok); err != nil {
 			return p, d, 0, fmt.Errorf("document %s: %w", doc.ID, err)
 		}
+		if len(tok.Counts) > 0 {
+			return p, d, 0, fmt.Errorf("document %s: %w", doc.ID, errWeights)
+		}
 		d.add(doc.ID, len(tok.Words))
 		if len(tok.Words) == 0 {
 			continue

@@ -3,6 +3,7 @@ package weigh
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -109,14 +110,33 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 		return nil, errors.New("positions of words are not supported on a GPU; use weigh.InvertOptions.Engine=" +
 			"multicore")
 	}
+	if err := checkWeights(o.Analyzer, o.Positions, o.Engine); err != nil {
+		return nil, err
+	}
 	if err := gpu.CheckSeveral(o.Engine, o.Also); err != nil {
 		return nil, err
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
 	corpus.Options.Threads, corpus.Options.Memory = o.Threads, o.Memory
-	o.gpuAuto, o.log = !o.Positions && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
+	o.gpuAuto, o.log = !o.Positions && !text.OfWeights(o.Analyzer.Name()) && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
 	return invertBy(ctx, corpus.Batches, &o)
+}
+
+// errWeights says that weighted tokens came to a GPU.
+var errWeights = errors.New("weighted tokens are not supported on a GPU; use weigh.InvertOptions.Engine=multicore")
+
+// checkWeights returns an error if weighted tokens are given to what counts words.
+func checkWeights(a text.Analyzer, positions bool, e engine.Kind) error {
+	switch {
+	case !text.OfWeights(a.Name()):
+		return nil
+	case positions:
+		return fmt.Errorf("the analyzer %s: weighted tokens have no positions", a.Name())
+	case e == engine.GPU:
+		return errWeights
+	}
+	return nil
 }
 
 func invertBy(ctx context.Context, each batches, o *InvertOptions) (v *Inversion, err error) {

@@ -50,8 +50,8 @@ func newInverter(o *InvertOptions, docs *docStore) *inverter {
 	}
 	if o.Positions {
 		w.places = &positionLog{}
-		w.table.placed = true
 	}
+	w.table.placed = o.Positions
 	return w
 }
 
@@ -81,8 +81,9 @@ func (w *inverter) add(b *text.Batch) error {
 			}
 		}
 		w.bytes += int64(len(doc.Text))
-		w.tokens += int64(len(w.tok.Words))
-		d.add(doc.ID, len(w.tok.Words))
+		length := w.tok.Total()
+		w.tokens += int64(length)
+		d.add(doc.ID, length)
 		w.table.keysOf(w.tokKeys, w.tok.Bytes, w.tok.Words)
 		made := w.table
 		if i > 0 {
@@ -113,7 +114,9 @@ func (w *inverter) count(doc *text.Document, m *mark) error {
 	if w.keysTable != w.table {
 		w.table.keysOf(w.waitingKeys, tok.Bytes, tok.Words)
 	}
-	if w.places == nil && len(tok.Words) < bigCount {
+	if len(tok.Counts) > 0 && w.places == nil {
+		w.log.add(w.table.weigh(tok, w.waitingKeys))
+	} else if w.places == nil && len(tok.Words) < bigCount {
 		w.log.took(countInto(w.table, tok, w.waitingKeys, w.log.room(len(tok.Words))))
 	} else {
 		pairs := w.table.count(tok, w.waitingKeys)

@@ -103,6 +103,17 @@ func (t *table) count(tok *text.Tokens, first *[lookahead]key) []uint64 {
 	return t.pairs[:countInto(t, tok, first, t.pairs)]
 }
 
+// weigh is like count, for words that count more than once. The table has no positions.
+func (t *table) weigh(tok *text.Tokens, first *[lookahead]key) []uint64 {
+	t.placed = true
+	pairs := t.count(tok, first)
+	t.placed = false
+	for i, n := range tok.Counts {
+		pairs[t.places[i]] += uint64(n) - 1 // it was counted once
+	}
+	return pairs
+}
+
 // pair is a word with its count in a document: number<<32 | count in 8 bytes, or number<<8 | count
 // in 4 bytes, for documents that are too short for larger counts.
 type pair interface{ uint32 | uint64 }

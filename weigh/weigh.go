@@ -180,6 +180,9 @@ func weigh(ctx context.Context, each batches, o Options) (*Weights, error) {
 	if err := o.Params.Check(); err != nil {
 		return nil, err
 	}
+	if err := text.NeedsText(o.Analyzer); err != nil {
+		return nil, fmt.Errorf("weigh: %w", err)
+	}
 	if o.Params.Variant.OnlySearches() {
 		return nil, onlySearches(o.Params.Variant)
 	}

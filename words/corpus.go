@@ -56,6 +56,9 @@ func CollocationsOf(ctx context.Context, corpus *text.Corpus, o CorpusOptions) (
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
+	if err := text.NeedsText(o.Analyzer); err != nil {
+		return nil, CorpusStats{}, err
+	}
 	if o.Window == 0 {
 		o.Window = 5
 	}

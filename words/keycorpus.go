@@ -42,6 +42,9 @@ func KeywordsOf(ctx context.Context, corpus, reference *text.Corpus,
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
+	if err := text.NeedsText(o.Analyzer); err != nil {
+		return nil, stats, err
+	}
 	if o.Memory <= 0 {
 		o.Memory = 2_000_000_000
 	}

@@ -93,6 +93,9 @@ func Ngrams(ctx context.Context, corpus *text.Corpus,
 	if o.Analyzer == nil {
 		o.Analyzer, _ = text.ParseAnalyzer("unicode")
 	}
+	if err := text.NeedsText(o.Analyzer); err != nil {
+		return nil, stats, err
+	}
 	if o.Of != nil && slices.ContainsFunc(o.Of.patterns, func(p pattern) bool { return len(p) > 1 }) {
 		return nil, stats, errors.New("words.NgramOptions.Of: want one word of the n-grams, not a phrase")
 	}

@@ -46,6 +46,9 @@ const (
 
 // ParseQuery parses a query for text that is split into words by the analyzer an.
 func ParseQuery(s string, an text.Analyzer) (*Query, error) {
+	if err := text.NeedsText(an); err != nil {
+		return nil, err
+	}
 	q := &Query{analyzer: an, folded: an}
 	switch an.Name() {
 	case "whitespace", "ascii", "unicode", "unicode@1", "unicode@2":

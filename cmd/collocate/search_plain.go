@@ -51,6 +51,9 @@ func (f *searchFlags) notePlain(a *app, queries ...string) {
 		return
 	}
 	for _, q := range queries {
+		if strings.HasPrefix(q, "{") {
+			continue // an object of weights
+		}
 		if found := queryOperators(q); len(found) > 0 {
 			f.warned = true
 			a.note(strings.Join(found, ", ") +

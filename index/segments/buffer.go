@@ -103,14 +103,15 @@ func (b *buffer) add(d text.Document) error {
 			l.places = append(l.places, place)
 			b.bytes += bytesPerPosting / 2
 		}
+		tf := b.tokens.Count(i)
 		if k := len(l.docs); k > 0 && l.docs[k-1] == n {
-			l.tfs[k-1]++
+			l.tfs[k-1] += tf
 			continue
 		}
-		l.docs, l.tfs = append(l.docs, n), append(l.tfs, 1)
+		l.docs, l.tfs = append(l.docs, n), append(l.tfs, tf)
 		b.bytes += bytesPerPosting
 	}
-	doc := bufferDoc{id: d.ID, length: uint32(len(b.tokens.Words))}
+	doc := bufferDoc{id: d.ID, length: uint32(b.tokens.Total())}
 	if b.keepText {
 		doc.text = slices.Clone(d.Text)
 	}

@@ -365,9 +365,9 @@ class Index:
         k: number of documents; 0 finds none, but counts them in `Hits.total`. `search_all` finds
             all of them.
         mode: "or" finds documents with any of the words, "and" those with all of them.
-        model: bm25 (with k1, b, variant and k3), dirichlet (with mu), cosine, dph, boolean, or bm25f
-            for an index with text fields, with field_weights such as {"title": 3, "body": 1},
-            k1, b and variant. Variants of bm25 are papers, atire, lucene, lucene7,
+        model: bm25 (with k1, b, variant and k3), dirichlet (with mu), cosine, dph, impact (the
+            usual one of weighted tokens), boolean, or bm25f for an index with text fields, with
+            field_weights such as {"title": 3, "body": 1}, k1, b and variant. Variants of bm25 are papers, atire, lucene, lucene7,
             bm25+, bm25l, terrier and lucene-lossy.
         expand: add words of the best documents to the query: "rm3" or "bo1", with parameters or
             not, such as "rm3:docs=10,terms=10,weight=0.5"; `Hits.expanded` has the words.

@@ -124,7 +124,7 @@ func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 		}
 	}
 	t := &a.tokens
-	if q.general = g.s.Analyzer.Analyze(doc, t) != nil; q.general {
+	if q.general = g.s.Analyzer.Analyze(doc, t) != nil || len(t.Counts) > 0; q.general {
 		return
 	}
 	a.text.set(t.Bytes)

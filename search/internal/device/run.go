@@ -208,7 +208,7 @@ func unknown(m model.Model) string {
 
 // search answers one request.
 func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
-	if why := unknown(r.Model); why != "" {
+	if why := unknown(g.s.ModelOf(r.Model)); why != "" {
 		return g.onCPU(ctx, r, why)
 	}
 	trace, parallel := r.Trace, r.Parallel

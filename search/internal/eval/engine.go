@@ -31,6 +31,7 @@ type Engine struct {
 	fields   map[string]*Engine         // of text fields that were searched
 	all      []*Engine                  // the segments of the index, if there are several
 	own      []text.Analyzer            // that package text does not have
+	usual    model.Model                // of requests that name none
 	whole    *lookup.Lexicons           // looks words up in all of them
 	fielded  *fielded.Engine
 }
@@ -41,8 +42,24 @@ func NewEngine(r *index.Reader, own ...text.Analyzer) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), own: own,
+	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), own: own, usual: usual(a),
 		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(own, r)}, nil
+}
+
+// usual returns the model of requests that name none.
+func usual(a text.Analyzer) model.Model {
+	if text.OfWeights(a.Name()) {
+		return model.Impact{}
+	}
+	return model.BM25{}
+}
+
+// ModelOf returns the model of a request: the given one, or else the usual one of the index.
+func (e *Engine) ModelOf(m model.Model) model.Model {
+	if m == nil {
+		return e.usual
+	}
+	return m
 }
 
 // Several reports whether this is one of several segments of an index.
@@ -234,11 +251,9 @@ func (q *Query) forget() {
 	q.Terms = q.Terms[:0]
 }
 
-// Weigher returns the weigher of a model for this index; nil means BM25.
+// Weigher returns the weigher of a model for this index; nil means the usual one.
 func (e *Engine) Weigher(m model.Model) (model.Weigher, error) {
-	if m == nil {
-		m = model.BM25{}
-	}
+	m = e.ModelOf(m)
 	if _, ok := m.(model.Cosine); ok && e.Index.Shard().Of > 0 {
 		return nil, ask.Refuse("model cosine: %w, which does not have the words of other shards: want another model", index.ErrShard)
 	}

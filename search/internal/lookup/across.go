@@ -41,7 +41,7 @@ func (a *Across) Find(s *Lexicons, r *ask.Request) error {
 	clear(a.words)
 	if len(r.Words) == 0 {
 		for i := range a.tokens.Words {
-			if err := a.addTo(s, a.tokens.Word(i), 1); err != nil {
+			if err := a.addTo(s, a.tokens.Word(i), float64(a.tokens.Count(i))); err != nil {
 				return err
 			}
 		}

@@ -108,7 +108,7 @@ func (w *Wording) LookUp(s *Lexicon, r *ask.Request) error {
 		}
 	} else {
 		for i := range w.tokens.Words {
-			ok, err := w.add(s, w.tokens.Word(i), 1, w.guesses[i])
+			ok, err := w.add(s, w.tokens.Word(i), float64(w.tokens.Count(i)), w.guesses[i])
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-// [Dirichlet], [DPH] and, for a function of one's own, a pointer to [Own].
+// [Dirichlet], [DPH], [Impact] and, for a function of one's own, a pointer to [Own].
 type Model interface {
 	// String returns the model's name and parameters.
 	String() string
@@ -96,7 +96,7 @@ func Rises(s Scorer) bool {
 }
 
 // ParseModel returns the model of a name, with default parameters: bm25, boolean, cosine,
-// dirichlet, dph or bm25f.
+// dirichlet, dph, impact or bm25f.
 func ParseModel(name string) (Model, error) {
 	switch name {
 	case "bm25":
@@ -111,13 +111,15 @@ func ParseModel(name string) (Model, error) {
 		return Dirichlet{}, nil
 	case "dph":
 		return DPH{}, nil
+	case "impact":
+		return Impact{}, nil
 	}
 	return nil, fmt.Errorf("unknown model %q: want %s, or bm25f for an index with fields", name,
 		strings.Join(Models(), ", "))
 }
 
 // Models lists the names that ParseModel accepts, except bm25f, which needs an index with fields.
-func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph"} }
+func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph", "impact"} }
 
 // boundOfPairs returns the bound of a model whose score never decreases with tf and never increases
 // with the length, except for rounding in the last places: the bound is raised by a small margin.

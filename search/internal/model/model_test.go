@@ -31,6 +31,7 @@ func TestModelsAreTheirFormulas(t *testing.T) {
 		}{
 			{BM25{}, 2 * math.Log(1000.0/40) * 2.2 * f / (1.2*(0.25+0.75*l/150) + f)},
 			{Boolean{}, 0},
+			{Impact{}, 2 * f},
 			{Cosine{}, 2 * math.Log(1+1000.0/40) / norm * math.Sqrt(f/l)},
 			{Dirichlet{Mu: 300}, 2 * max(0,
 				math.Log((f+300*90/150_000.0)/(l+300))-math.Log(300*90/150_000.0/(l+300))+math.Log(300/(l+300)))},

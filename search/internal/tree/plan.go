@@ -75,15 +75,16 @@ func (n *node) scores() bool { return n.role == should || n.role == must }
 
 // exec evaluates one query on one segment.
 type exec struct {
-	ctx   context.Context
-	e     *eval.Engine
-	base  uint32          // the number of its first document in the index
-	src   *eval.Engine    // where words are looked up: e, or the engine of a field
-	col   *columns.Column // where values are looked up instead, if not nil
-	docs  int
-	most  int // maximum number of words of a pattern
-	ticks int
-	list  []string // buffer of wordsOf
+	ctx    context.Context
+	e      *eval.Engine
+	base   uint32          // the number of its first document in the index
+	src    *eval.Engine    // where words are looked up: e, or the engine of a field
+	col    *columns.Column // where values are looked up instead, if not nil
+	docs   int
+	most   int // maximum number of words of a pattern
+	ticks  int
+	list   []string // buffer of wordsOf
+	counts []uint32 // of these words, if their analyzer reads weights
 
 	name     string         // field of src; "" means the text
 	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
@@ -107,7 +108,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 			return nil, err
 		}
 		if len(list) == 1 {
-			return x.word(from, list[0], weight)
+			return x.word(from, list[0], x.times(weight, 0))
 		}
 		return x.bool(from, must, weight, list)
 	case query.Phrase:
@@ -181,6 +182,14 @@ func (x *exec) all() *docset.Set {
 	return s
 }
 
+// times returns the weight of a word of the last call of wordsOf.
+func (x *exec) times(weight float64, word int) float64 {
+	if len(x.counts) == 0 {
+		return weight
+	}
+	return weight * float64(x.counts[word])
+}
+
 // wordsOf returns the analyzed words of a text. They are valid until the next call.
 func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
@@ -189,7 +198,7 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 		return nil, fmt.Errorf("analyze the query: %w", err)
 	}
 	list = slices.Grow(x.list[:0], len(tok.Words))[:len(tok.Words)]
-	x.list = list
+	x.list, x.counts = list, append(x.counts[:0], tok.Counts...)
 	for i, at := range tok.Words {
 		word := tok.Word(i)
 		if int(at.End) <= len(s) && s[at.Start:at.End] == string(word) {
@@ -240,8 +249,8 @@ func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*
 // bool returns a node of words, all in one role.
 func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node, error) {
 	n := &node{kind: boolean, from: q}
-	for _, w := range list {
-		part, err := x.word(query.Term{Text: w}, w, weight)
+	for i, w := range list {
+		part, err := x.word(query.Term{Text: w}, w, x.times(weight, i))
 		if err != nil {
 			return nil, err
 		}

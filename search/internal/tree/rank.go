@@ -132,7 +132,7 @@ func (x *exec) root(r *ask.Request) (*node, error) {
 	}
 	q := query.Term{Text: r.Text}
 	if len(list) == 1 {
-		return x.word(q, list[0], 1)
+		return x.word(q, list[0], x.times(1, 0))
 	}
 	n, err := x.bool(query.Or{Parts: []query.Node{q}}, should, 1, list)
 	if err == nil && len(n.parts) == 1 {

@@ -1,0 +1,144 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// impact reads vectors of weighted tokens, such as those of learned sparse retrieval: a JSON object
+// {"token":weight}, whose tokens are taken as they are. A weight times the scale is rounded to a
+// whole number, which takes the place of the number of occurrences. Text that is no object is split
+// between blanks, and each token counts once: {"a":2,"b":1} is the same as "a a b" at scale 1.
+type impact struct {
+	name  string
+	scale float64 // 0: weights are whole numbers
+}
+
+const (
+	impactName  = "impact"
+	impactScale = impactName + ":" // before the scale
+	// maxScale and maxImpact keep impacts within 16 bits.
+	maxScale  = 10000
+	maxImpact = 1<<16 - 1
+)
+
+// OfWeights reports whether an analyzer reads weighted tokens instead of text.
+func OfWeights(analyzer string) bool {
+	return analyzer == impactName || strings.HasPrefix(analyzer, impactScale)
+}
+
+// NeedsText returns an error if an analyzer reads weighted tokens instead of text. It is for jobs
+// that count words or look at their order. nil is a usual analyzer.
+func NeedsText(a Analyzer) error {
+	if a != nil && OfWeights(a.Name()) {
+		return fmt.Errorf("the analyzer %s reads weighted tokens, not text: it is only for indexes", a.Name())
+	}
+	return nil
+}
+
+// newImpact returns the analyzer impact or impact:SCALE.
+func newImpact(name string) (Analyzer, error) {
+	a := &impact{name: name}
+	if s, ok := strings.CutPrefix(name, impactScale); ok {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > maxScale || strconv.Itoa(n) != s {
+			return nil, fmt.Errorf("analyzer %q: want a scale of 1 to %d, as in impact:100", name, maxScale)
+		}
+		a.scale = float64(n)
+	}
+	return a, nil
+}
+
+func (a *impact) Name() string { return a.name }
+
+func (a *impact) Analyze(doc []byte, t *Tokens) error {
+	if !bytes.HasPrefix(bytes.TrimLeft(doc, " \t\r\n"), []byte("{")) {
+		if err := (whitespace{}).Analyze(doc, t); err != nil {
+			return err
+		}
+		t.Counts = t.Counts[:0]
+		for range t.Words {
+			t.Counts = append(t.Counts, 1)
+		}
+		return nil
+	}
+	if err := checkSize(doc); err != nil {
+		return err
+	}
+	t.scratch, t.Words, t.Source, t.Counts = t.scratch[:0], t.Words[:0], t.Source[:0], t.Counts[:0]
+	s := jsonScanner{b: doc}
+	if err := a.object(&s, t); err != nil {
+		return fmt.Errorf("weights of tokens: column %d: %w", s.at+1, err)
+	}
+	t.Bytes = t.scratch
+	if t.Total() > math.MaxUint32 {
+		return fmt.Errorf("weights of tokens: their sum exceeds %d", uint32(math.MaxUint32))
+	}
+	return nil
+}
+
+// object reads an object of tokens and weights up to the end of the text.
+func (a *impact) object(s *jsonScanner, t *Tokens) error {
+	s.blanks()
+	s.at++ // the brace
+	for more := func() bool { s.blanks(); return !s.take('}') }(); more; {
+		s.blanks()
+		token, err := s.string()
+		if err != nil {
+			return err
+		}
+		s.blanks()
+		if !s.take(':') {
+			return s.unexpected("a colon")
+		}
+		s.blanks()
+		start := s.at
+		if err := s.number(); err != nil {
+			return err
+		}
+		n, err := a.quantise(string(s.b[start:s.at]))
+		if err != nil {
+			s.at = start
+			return fmt.Errorf("token %q: %w", s.nameOf(token), err)
+		}
+		if n > 0 {
+			from := len(t.scratch)
+			t.scratch = append(t.scratch, s.nameOf(token)...)
+			if len(t.scratch) == from {
+				return fmt.Errorf("a token is empty")
+			}
+			t.Words = append(t.Words, Span{uint32(from), uint32(len(t.scratch))})
+			t.Counts = append(t.Counts, n)
+			if t.WantSource {
+				t.Source = append(t.Source, Span{uint32(token.start), uint32(token.end)})
+			}
+		}
+		s.blanks()
+		if more = s.take(','); !more && !s.take('}') {
+			return s.unexpected("a comma or }")
+		}
+	}
+	return s.finish()
+}
+
+// quantise returns the whole number that stands for a weight. A weight that rounds to 0 is 0, and
+// its token is left out.
+func (a *impact) quantise(weight string) (uint32, error) {
+	x, err := strconv.ParseFloat(weight, 64)
+	switch {
+	case err != nil || x < 0:
+		return 0, fmt.Errorf("weight %s: want a number that is not negative", weight)
+	case a.scale == 0 && x != math.Trunc(x):
+		return 0, fmt.Errorf("weight %s is not a whole number: the analyzer impact:100 rounds weights "+
+			"to hundredths", weight)
+	case a.scale > 0:
+		x = math.RoundToEven(x * a.scale)
+	}
+	if x > maxImpact {
+		return 0, fmt.Errorf("weight %s: want at most %v", weight, maxImpact/max(a.scale, 1))
+	}
+	return uint32(x), nil
+}
