@@ -176,8 +176,8 @@ type Tokens struct {
 	Words []Span
 	// Source is the range of each word in the document. It is only filled if WantSource is set.
 	Source []Span
-	// Counts are how often each word counts, if the analyzer reads weights; see OfWeights. Otherwise
-	// it is empty, and each word counts once. A word with counts has no positions.
+	// Counts are how often each word counts, if the analyzer reads weights; see OfWeights.
+	// Otherwise it is empty, and each word counts once. A word with counts has no positions.
 	Counts []uint32
 	// WantSource, set before Analyze is called, asks it to fill Source.
 	WantSource bool
