@@ -22,6 +22,13 @@
 // searches the newest generation; with Options.RefreshEvery an Index also follows what other
 // programs commit.
 //
+// Complete and Similar suggest words; Options.Observe and Log tell what the Index does. The program
+// examples/service is a web service with all of it.
+//
+// The package has no code for GPUs or for formats of corpora: packages gpu and formats bring these.
+// It runs on 64-bit systems and, with GOOS=js GOARCH=wasm, in a browser: Go's package os then takes
+// its files from the object fs of the page, which may keep them in memory.
+//
 // The package joins others that can be used alone: index/segments changes indexes, search and
 // search/query answer requests, fields describes documents. Results are exact; see package search.
 package collocate
@@ -32,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -75,7 +83,43 @@ type Options struct {
 	RefreshEvery time.Duration
 	// Memory bounds, in bytes, what documents take before they are written; 0 means 256 MB.
 	Memory int64
+	// MergeFactor is the number of segments of about the same size that are merged into one; 0
+	// means 10. More make commits faster and searches slower.
+	MergeFactor int
+	// MergeBehind merges in the background after Commit, not before it returns; the next Commit
+	// shows the result.
+	MergeBehind bool
+	// Log gets commits and refreshes at level debug, and at level warn the errors that no call
+	// returns, such as those of RefreshEvery; nil means no log.
+	Log *slog.Logger
+	// Observe is called after every call of the kinds that Event names, by the goroutine that made
+	// it: for metrics. It must be fast, and not use the Index. It may be nil.
+	Observe func(Event)
 }
+
+// Event is a call that has ended.
+type Event struct {
+	Call string        // search, all, add, delete, commit or refresh
+	Took time.Duration // all of the call
+	// Documents is how many it found, added or deleted; after commit and refresh, how many searches
+	// now see.
+	Documents int
+	Err       error // what the call returned
+}
+
+// observe reports a call that began at start.
+func (x *Index) observe(call string, start time.Time, documents int, err error) {
+	took := time.Since(start)
+	if o := x.options.Observe; o != nil {
+		o(Event{Call: call, Took: took, Documents: documents, Err: err})
+	}
+	if l := x.options.Log; l != nil && (call == "commit" || call == "refresh") {
+		l.Debug("collocate: "+call, "index", x.dir, "took", took, "documents", documents, "error", err)
+	}
+}
+
+// observed reports whether calls are worth timing.
+func (x *Index) observed() bool { return x.options.Observe != nil || x.options.Log != nil }
 
 // Index is an open index.
 type Index struct {
@@ -182,7 +226,8 @@ func (x *Index) open() (err error) {
 		return err
 	}
 	w, err := segments.NewWriter(x.dir, segments.Options{Analyzer: analyzer, Analyzers: o.Analyzers,
-		StoreText: !o.NoText && o.Schema == nil, Positions: !o.NoPositions, Schema: o.Schema, Memory: o.Memory})
+		StoreText: !o.NoText && o.Schema == nil, Positions: !o.NoPositions, Schema: o.Schema, Memory: o.Memory,
+		MergeFactor: o.MergeFactor, Background: o.MergeBehind})
 	x.writer = w
 	return err
 }
@@ -227,7 +272,8 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 		return ErrReadOnly
 	}
 	if x.writer == nil {
-		w, err := segments.NewWriter(x.dir, segments.Options{Analyzers: x.options.Analyzers, Memory: x.options.Memory})
+		w, err := segments.NewWriter(x.dir, segments.Options{Analyzers: x.options.Analyzers, Memory: x.options.Memory,
+			MergeFactor: x.options.MergeFactor, Background: x.options.MergeBehind})
 		if err != nil {
 			return err
 		}
@@ -239,8 +285,12 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 // Add adds documents, or replaces those with the same IDs. A document is a struct of the type of
 // Options.Like, or a pointer to one; a map[string]any with "id" and the names of fields; or a
 // text.Document. Searches find it after Commit. Documents before one that is refused are added.
-func (x *Index) Add(documents ...any) error {
-	err := x.write(func(w *segments.Writer) error {
+func (x *Index) Add(documents ...any) (err error) {
+	added := 0
+	if x.observed() {
+		defer func(start time.Time) { x.observe("add", start, added, err) }(time.Now())
+	}
+	err = x.write(func(w *segments.Writer) error {
 		for i, v := range documents {
 			d, err := documentOf(v, x.schema)
 			if err == nil {
@@ -249,6 +299,7 @@ func (x *Index) Add(documents ...any) error {
 			if err != nil {
 				return fmt.Errorf("document %d of %d: %w", i+1, len(documents), err)
 			}
+			added++
 		}
 		return nil
 	})
@@ -258,6 +309,9 @@ func (x *Index) Add(documents ...any) error {
 // Delete deletes the documents with these IDs and returns how many there were. Searches find them
 // until Commit.
 func (x *Index) Delete(ids ...string) (n int, err error) {
+	if x.observed() {
+		defer func(start time.Time) { x.observe("delete", start, n, err) }(time.Now())
+	}
 	err = x.write(func(w *segments.Writer) error {
 		for _, id := range ids {
 			deleted, err := w.Delete(id)
@@ -271,12 +325,22 @@ func (x *Index) Delete(ids ...string) (n int, err error) {
 }
 
 // Commit makes all changes durable and shows them to searches. Then it merges segments where that
-// is due; if only that fails, the error is a *segments.MergeError, and the changes hold.
-func (x *Index) Commit(ctx context.Context) error {
+// is due (see Options.MergeFactor and MergeBehind); if only that fails, the error is a
+// *segments.MergeError, and the changes hold. A context that is cancelled before changes nothing.
+func (x *Index) Commit(ctx context.Context) (err error) {
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
-	err := x.write(func(w *segments.Writer) error {
+	if err := ctx.Err(); err != nil {
+		return named("commit", err)
+	}
+	if x.observed() {
+		defer func(start time.Time) { x.observe("commit", start, x.Len(), err) }(time.Now())
+	}
+	err = x.write(func(w *segments.Writer) error {
+		if x.options.MergeBehind {
+			return w.Commit()
+		}
 		_, err := w.CommitAndMerge(ctx)
 		return err
 	})
@@ -290,6 +354,13 @@ func (x *Index) Commit(ctx context.Context) error {
 // Refresh shows searches the newest generation, which another program may have committed. It
 // reports whether there was a newer one.
 func (x *Index) Refresh() (changed bool, err error) {
+	if x.observed() {
+		defer func(start time.Time) {
+			if changed || err != nil {
+				x.observe("refresh", start, x.Len(), err)
+			}
+		}(time.Now())
+	}
 	x.refreshing.Lock()
 	defer x.refreshing.Unlock()
 	if x.closed {
@@ -311,7 +382,7 @@ func (x *Index) Refresh() (changed bool, err error) {
 	return true, named("refresh", x.current.set(newer))
 }
 
-// follow refreshes from time to time. An error is met again by the next Search or Refresh.
+// follow refreshes from time to time. An error is logged, and met again by the next Refresh.
 func (x *Index) follow() {
 	tick := time.NewTicker(x.options.RefreshEvery)
 	defer tick.Stop()
@@ -320,7 +391,9 @@ func (x *Index) follow() {
 		case <-x.stop:
 			return
 		case <-tick.C:
-			x.Refresh()
+			if _, err := x.Refresh(); err != nil && x.options.Log != nil && !x.isClosed() {
+				x.options.Log.Warn("collocate: refresh failed", "index", x.dir, "error", err)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -316,5 +317,105 @@ func TestAllYieldsEveryHitOnce(t *testing.T) {
 		if len(got) != n-3 || !reflect.DeepEqual(got, want.Hits) {
 			t.Errorf("by %s: %d hits, want the %d of one search", name, len(got), len(want.Hits))
 		}
+	}
+}
+
+// Every call is observed with what it did, and errors that no call returns are logged.
+func TestEventsAndLog(t *testing.T) {
+	var events []string
+	var log strings.Builder
+	x := open(t, filepath.Join(t.TempDir(), "x"), Options{Analyzer: "unicode", MergeFactor: 3, MergeBehind: true,
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Observe: func(e Event) {
+			events = append(events, fmt.Sprintf("%s %d %v", e.Call, e.Documents, e.Err != nil))
+			if e.Took <= 0 {
+				t.Errorf("%s took %v", e.Call, e.Took)
+			}
+		}})
+	must(t, x.Add(text.Document{ID: "1", Text: []byte("a rose")}, text.Document{ID: "2", Text: []byte("a daisy")}))
+	must(t, x.Commit(t.Context()))
+	ids(t, x, Request{Query: "rose"})
+	if _, err := x.Search(t.Context(), Request{Query: ""}); err == nil {
+		t.Error("an empty query is no error")
+	}
+	for range x.All(t.Context(), Request{Query: "a"}) {
+	}
+	if n, err := x.Delete("1", "3"); n != 1 || err != nil {
+		t.Errorf("deleted %d, %v", n, err)
+	}
+	must(t, x.Commit(t.Context()))
+	want := "add 2 false; refresh 2 false; commit 2 false; search 1 false; search 0 true; all 2 false; " +
+		"delete 1 false; refresh 1 false; commit 1 false"
+	if got := strings.Join(events, "; "); got != want {
+		t.Errorf("events %s\nwant %s", got, want)
+	}
+	if got := strings.Count(log.String(), "collocate: commit"); got != 2 {
+		t.Errorf("%d commits are logged:\n%s", got, log.String())
+	}
+}
+
+// A context that is cancelled is an error before anything is done.
+func TestCancelledAtOnce(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "x"), Options{Analyzer: "unicode"})
+	must(t, x.Add(text.Document{ID: "1", Text: []byte("a rose")}))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := x.Commit(ctx); !errors.Is(err, context.Canceled) || x.Len() != 0 {
+		t.Errorf("Commit: %v with %d documents", err, x.Len())
+	}
+	must(t, x.Commit(t.Context()))
+	if _, err := x.Search(ctx, Request{Query: "rose"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Search: %v", err)
+	}
+	for _, err := range x.All(ctx, Request{Query: "rose"}) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("All: %v", err)
+		}
+	}
+	if _, err := x.Complete(ctx, "", "r", 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("Complete: %v", err)
+	}
+	s, err := search.Open(x.dir)
+	must(t, err)
+	defer s.Close()
+	if _, err := s.Search(ctx, search.Request{Text: "rose"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Search of package search: %v", err)
+	}
+}
+
+// Words are completed and corrected, over all segments, also in one field.
+func TestCompleteAndSimilar(t *testing.T) {
+	x, err := Memory(Options{Like: note{}})
+	must(t, err)
+	defer x.Close()
+	if list, err := x.Complete(t.Context(), "", "ro", 0); err != nil || list != nil {
+		t.Errorf("an empty index completes to %v, %v", list, err)
+	}
+	for i, s := range []string{"Rose and robin", "rose", "Rome rots", "daisy robin roses rose"} {
+		must(t, x.Add(note{Key: i, Text: s, Tags: []string{"rook"}}))
+		must(t, x.Commit(t.Context()))
+	}
+	for _, c := range []struct {
+		field, prefix string
+		n             int
+		want          string
+	}{
+		{"", "ro", 0, "[{rose 3} {robin 2} {rome 1} {roses 1} {rots 1}]"}, {"text", "RO", 2, "[{rose 3} {robin 2}]"},
+		{"", "x", 0, "[]"}, {"text", "daisy", 0, "[{daisy 1}]"},
+	} {
+		list, err := x.Complete(t.Context(), c.field, c.prefix, c.n)
+		if got := fmt.Sprint(list); err != nil || got != c.want {
+			t.Errorf("%q in %q: %s, %v, want %s", c.prefix, c.field, got, err, c.want)
+		}
+	}
+	if list, err := x.Similar(t.Context(), "text", "robbin"); err != nil || fmt.Sprint(list) != "[robin]" {
+		t.Errorf("similar to robbin: %v, %v", list, err)
+	}
+	if _, err := x.Complete(t.Context(), "rank", "r", 0); err == nil || !strings.Contains(err.Error(), `unknown text field "rank"`) {
+		t.Errorf("completions of a number: %v", err)
+	}
+	must(t, x.Close())
+	if _, err := x.Similar(t.Context(), "", "rose"); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
 	}
 }

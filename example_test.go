@@ -2,6 +2,7 @@ package collocate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -59,4 +60,63 @@ func Example() {
 	// /eclipse A solar eclipse true A solar <b>eclipse</b> The moon hides the <b>sun</b>.
 	// news 1
 	// sky 1
+}
+
+// Newer and more popular pages come first, other things being equal.
+func ExampleRequest_boosts() {
+	ctx := context.Background()
+	x, err := collocate.Memory(collocate.Options{Like: Page{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	for i, views := range []int{3, 3000, 30} {
+		day := time.Date(2020+i, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := x.Add(Page{URL: fmt.Sprint("/", i), Title: "Moon", Date: day, Views: views}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := errors.Join(x.Add(Page{URL: "/sun", Title: "Sun"}, Page{URL: "/star", Title: "Star"}), x.Commit(ctx)); err != nil {
+		log.Fatal(err)
+	}
+	boosts, err := search.ParseBoosts("decay(date, 2022-01-01, 1y), 0.5*log(views, 1000)")
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := x.Search(ctx, collocate.Request{Query: "moon", Boosts: boosts})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, hit := range found.Hits {
+		fmt.Println(hit.ID)
+	}
+	// Output:
+	// /2
+	// /1
+	// /0
+}
+
+// A box completes what is typed, and corrects it.
+func ExampleIndex_Complete() {
+	ctx := context.Background()
+	x, err := collocate.Memory(collocate.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	for id, s := range map[string]string{"1": "solar eclipse", "2": "solar panels", "3": "a solid wall"} {
+		if err := x.Add(map[string]any{"id": id, "text": s}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := x.Commit(ctx); err != nil {
+		log.Fatal(err)
+	}
+	words, err := x.Complete(ctx, "", "sol", 5)
+	fmt.Println(words, err)
+	similar, err := x.Similar(ctx, "", "eclipze")
+	fmt.Println(similar, err)
+	// Output:
+	// [{solar 2} {solid 1}] <nil>
+	// [eclipse] <nil>
 }

@@ -79,9 +79,21 @@ type Hit struct {
 }
 
 // Search answers a request. Errors of the request itself wrap search.ErrRequest.
-func (x *Index) Search(ctx context.Context, r Request) (*Result, error) {
+func (x *Index) Search(ctx context.Context, r Request) (found *Result, err error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, named("search", err)
+	}
+	if x.observed() {
+		defer func(start time.Time) {
+			hits := 0
+			if found != nil {
+				hits = len(found.Hits)
+			}
+			x.observe("search", start, hits, err)
+		}(time.Now())
 	}
 	g := x.current.get()
 	if g == nil {
@@ -91,7 +103,7 @@ func (x *Index) Search(ctx context.Context, r Request) (*Result, error) {
 		return &Result{}, nil // nothing was committed yet
 	}
 	defer g.release()
-	found, err := answer(ctx, g.searcher, &r)
+	found, err = answer(ctx, g.searcher, &r)
 	if err != nil {
 		return nil, fmt.Errorf("collocate: %w", err)
 	}
@@ -172,7 +184,12 @@ func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
 		err := given.Context(ctx)
 		if err == nil {
-			err = x.all(ctx, r, yield)
+			start, n := time.Now(), 0
+			err = x.all(ctx, r, func(h Hit, err error) bool {
+				n++
+				return yield(h, err)
+			})
+			x.observe("all", start, n, err)
 		}
 		if err != nil {
 			yield(Hit{}, named("all", err))

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"sync"
 
@@ -69,7 +68,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		} else if s.e == nil {
 			overSegments(ctx, s, requests, b, do, yield)
 		} else {
-			batch.OnCores(ctx, s.e, requests, b, reuse, s.searchUnlessCancelled, do, yield)
+			batch.OnCores(ctx, s.e, requests, b, reuse, s.searchOne, do, yield)
 		}
 	}
 }
@@ -95,11 +94,7 @@ func batchOnGPU[T any](ctx context.Context, g eval.OnDevice, requests iter.Seq[R
 	})
 }
 
-// searchUnlessCancelled checks the context first, since a small request may finish before Search
-// checks it.
-func (s *Searcher) searchUnlessCancelled(ctx context.Context, r *Request) (*Result, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
+// searchOne is Search for a worker of a batch.
+func (s *Searcher) searchOne(ctx context.Context, r *Request) (*Result, error) {
 	return s.Search(ctx, *r)
 }

@@ -21,7 +21,7 @@ func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Req
 		if gpu {
 			r.Parallel = &Parallel{Engine: engine.GPU}
 		}
-		found, err := s.searchUnlessCancelled(ctx, r)
+		found, err := s.Search(ctx, *r)
 		if err != nil {
 			return made, err
 		}

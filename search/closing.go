@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -77,9 +78,13 @@ func (u *users) close(release func() error) (err error) {
 }
 
 // enter begins a call that reads the index; s.leave must end it.
+// A cancelled context is an error at once: a small request would end before it looks.
 func (s *Searcher) enter(ctx context.Context) error {
 	if err := given.Context(ctx); err != nil {
 		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("search: %w", err)
 	}
 	return s.begin(oneCall)
 }

@@ -34,7 +34,7 @@ type stringItem [2]uint64
 func SortStrings(s *gpu.Stream, tmp *gpu.Arena, text gpu.Buffer[uint8], refs gpu.Buffer[uint64],
 	heads gpu.Buffer[uint8]) error {
 	n := refs.Len()
-	if n >= stringMaxCount {
+	if int64(n) >= stringMaxCount {
 		return fmt.Errorf("sort of %d strings: want at most %d at a time", n, stringMaxCount-1)
 	}
 	if err := fits("sort strings", heads, n); err != nil {

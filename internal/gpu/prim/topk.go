@@ -40,7 +40,7 @@ func sampleRank(n, k int) (rank, room int) {
 func TopK(s *gpu.Stream, tmp *gpu.Arena, scores gpu.Buffer[float32], k int,
 	outScores gpu.Buffer[float32], outPlaces gpu.Buffer[uint32]) error {
 	n := scores.Len()
-	if k < 0 || k > n || n >= 1<<31 {
+	if k < 0 || k > n || int64(n) >= 1<<31 {
 		return fmt.Errorf("the top %d of %d scores: want at most all scores, and fewer than 2^31", k, n)
 	}
 	if err := fits("top k", outScores, k); err != nil {

@@ -1,0 +1,47 @@
+package collocate
+
+import (
+	"context"
+
+	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/search"
+)
+
+// Complete returns the n words with the most documents that begin with prefix, for a box that
+// completes what is typed; n of 0 means 10. Of a text field it takes the words of that field; ""
+// means those of all text. Words are as their analyzer makes them: an analyzer that stems has
+// stems.
+func (x *Index) Complete(ctx context.Context, field, prefix string, n int) (list []search.Completion, err error) {
+	err = x.read(ctx, "complete", func(s *search.Searcher) error {
+		list, err = s.Complete(ctx, field, prefix, n)
+		return err
+	})
+	return list, err
+}
+
+// Similar returns up to three words of the index with a spelling similar to that of a word, the
+// nearest first, whether or not the index has the word itself. Request.Query is checked by itself:
+// see Result.Notes.
+func (x *Index) Similar(ctx context.Context, field, word string) (list []string, err error) {
+	err = x.read(ctx, "similar", func(s *search.Searcher) error {
+		list, err = s.Similar(ctx, field, word)
+		return err
+	})
+	return list, err
+}
+
+// read calls fn with the searcher of the current generation, if there is one.
+func (x *Index) read(ctx context.Context, call string, fn func(*search.Searcher) error) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	g := x.current.get()
+	if g == nil {
+		if x.isClosed() {
+			return named(call, ErrClosed)
+		}
+		return nil // nothing was committed yet
+	}
+	defer g.release()
+	return named(call, fn(g.searcher))
+}
