@@ -32,8 +32,12 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[words.Measure]():    words.Measures(),
 	reflect.TypeFor[words.Keyness](): {words.KeyLRC.String(), words.KeyG2.String(),
 		words.KeyLogRatio.String(), words.KeyDiff.String()},
-	reflect.TypeFor[cooccur.Order](): {cooccur.GloVeOrder.String(), cooccur.ByteOrder.String()},
-	reflect.TypeFor[cooccur.Side]():  {cooccur.Both.String(), cooccur.Left.String(), cooccur.Right.String()},
+	reflect.TypeFor[cooccur.Weighting](): {cooccur.Distance.String(), cooccur.Count.String()},
+	reflect.TypeFor[cooccur.Measure](): {cooccur.ByValue.String(), cooccur.PMI.String(), cooccur.PPMI.String(),
+		cooccur.NPMI.String(), cooccur.LogLikelihood.String(), cooccur.Dice.String()},
+	reflect.TypeFor[cooccur.Method](): {cooccur.Ours.String(), cooccur.Paper.String()},
+	reflect.TypeFor[cooccur.Order]():  {cooccur.GloVeOrder.String(), cooccur.ByteOrder.String()},
+	reflect.TypeFor[cooccur.Side]():   {cooccur.Both.String(), cooccur.Left.String(), cooccur.Right.String()},
 }
 
 // lists has the values that the tag one can name.

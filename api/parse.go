@@ -331,6 +331,9 @@ func Decode(name string, raw json.RawMessage, to any) error {
 	want := map[reflect.Kind]string{reflect.String: "a string", reflect.Int: "a whole number", reflect.Int64: "a whole number",
 		reflect.Uint64: "a whole number that is not negative", reflect.Float64: "a number",
 		reflect.Bool: "true or false", reflect.Slice: "a list"}[bad.Type.Kind()]
+	if bad.Type.Implements(textType) || reflect.PointerTo(bad.Type).Implements(textType) { // a name
+		want = "a string"
+	}
 	got, number := strings.CutPrefix(bad.Value, "number ")
 	if said := map[string]string{"string": "a string", "number": "a number", "bool": "true or false",
 		"array": "a list", "object": "an object"}[got]; said != "" && !number {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/text/unicode/norm"
@@ -24,19 +23,18 @@ import (
 // cooccurCmd holds the flags of `collocate cooccur`.
 type cooccurCmd struct {
 	*app
-	corpus    corpusFlags
-	words     vocabFlags
-	opt       cooccur.Options
+	ask       api.Cooccurrence
+	corpus    corpusFlags     // with the reading of ask, when the flags are parsed
+	opt       cooccur.Options // of ask
 	tables    paperFlags
 	symmetric bool
 	vocab     string
 	saveVocab string
-	out       string
 	format    string
 }
 
 func newCooccurCmd(a *app) *cobra.Command {
-	c := &cooccurCmd{app: a, corpus: corpusFlags{Reading: api.Reading{Analyzer: "whitespace"}}}
+	c := &cooccurCmd{app: a}
 	cmd := &cobra.Command{
 		Use:         "cooccur [CORPUS...] --out FILE",
 		Short:       "Count how often words occur near each other",
@@ -82,68 +80,27 @@ more than two or three seconds, the longest time that opening a GPU takes.`,
   collocate cooccur papers.jsonl --analyzer english --values ppmi --window 5 --out papers.npz`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
-	c.corpus.register(cmd)
-	c.words.register(cmd)
+	addFlags(cmd, api.CooccurrenceQuestion, &c.ask)
 	f := cmd.Flags()
 	f.StringVar(&c.vocab, "vocab", "", "read the vocabulary from this file instead of counting words first")
 	f.StringVar(&c.saveVocab, "save-vocab", "", "write the vocabulary that was counted to this file")
-	c.opt.Window = 15
-	f.Var((*windowFlag)(&c.opt.Window), "window",
-		fmt.Sprintf("number of words on each side, 1 to %d, or document: the whole document (also 0)", cooccur.MaxWindow))
-	f.Var(textFlag{&c.opt.Side, "side"}, "side", "neighbours to count: both, left (those before the word) or right")
 	f.BoolVar(&c.symmetric, "symmetric", true, "count both sides; --symmetric=false is --side right, as in GloVe")
-	f.Var(textFlag{&c.opt.Weighting, "weighting"}, "weighting", "what a co-occurrence adds: distance (1/distance) or count (1)")
-	f.Var(textFlag{&c.opt.Values, "measure"}, "values", "what cells hold: value (the sums), pmi, ppmi, npmi, ll or dice")
-	f.Var(textFlag{&c.opt.Method, "method"}, "method", "how --engine gpu and multicore count: auto, or paper (hash tables, as published)")
 	c.tables.register(cmd)
 	c.registerSharing(cmd, "the documents")
 	c.registerStats(cmd)
-	f.Float64Var(&c.opt.Subsample, "subsample", 0,
-		"subsample words more frequent than this fraction, such as 1e-4; 0 means off")
-	f.Uint64Var(&c.opt.Seed, "seed", 1, "seed of the subsampling")
-	f.StringVarP(&c.out, "out", "o", "", "file to write; its name says the format")
 	f.StringVar(&c.format, "out-format", "", "csr, glove, mtx, npz, parquet or tsv (default by the name of --out)")
 	must(cmd.MarkFlagRequired("out"))
-	group(cmd, "Vocabulary", "vocab", "save-vocab", "min-count", "max-size", "ties", "keep-unk", "subsample", "seed")
-	group(cmd, "The papers' algorithms", "method")
-	choices(cmd, map[string][]string{
-		"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"}, "side": {"both", "left", "right"},
-		"weighting": {"distance", "count"}, "method": {"auto", "paper"}, "window": {wholeWindow},
-		"values": {"value", "pmi", "ppmi", "npmi", "ll", "dice"},
-	})
+	group(cmd, "Vocabulary", "vocab", "save-vocab", "min-count", "max-size", "ties", "keep-unk")
+	choices(cmd, map[string][]string{"out-format": {"csr", "glove", "mtx", "npz", "parquet", "tsv"},
+		"window": {"document"}, "encoding": encodingNames})
 	cmd.AddCommand(newCooccurCheckCmd(a), newCooccurConvertCmd(a))
 	return cmd
 }
 
-// windowFlag is a window: a number of words, or "document". The number 0 is an older name of that;
-// in Options it means the default.
-type windowFlag int
-
-const wholeWindow = "document"
-
-func (w *windowFlag) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	switch {
-	case s == wholeWindow || err == nil && n == 0:
-		n = cooccur.WholeDocument
-	case err != nil || n < 1 || n > cooccur.MaxWindow:
-		return fmt.Errorf("want 1 to %d, or %s for the whole document", cooccur.MaxWindow, wholeWindow)
-	}
-	*w = windowFlag(n)
-	return nil
-}
-
-func (w *windowFlag) String() string {
-	if *w == cooccur.WholeDocument {
-		return wholeWindow
-	}
-	return strconv.Itoa(int(*w))
-}
-
-func (*windowFlag) Type() string { return "words" }
-
 func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
+	env := c.env()
+	c.corpus.Reading, c.opt = c.ask.Reading, c.ask.Options(env)
 	format, err := c.check(cmd)
 	if err != nil {
 		return err
@@ -159,34 +116,26 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	c.corpus.hint(cmd, c.app, args)
 	if c.vocab == "" {
 		// The corpus is read twice; standard input can only be read once.
-		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.out))
+		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.ask.Out))
 		if err != nil {
 			return err
 		}
 		defer cleanup()
 	}
-	c.opt.Analyzer = an
-	c.opt.Engine, c.opt.Device, c.opt.Threads, c.opt.Memory = c.engine, c.gpu, c.threads, int64(c.memory)
-	c.opt.Also = c.alsoGPUs()
-	c.opt.TempDir = cooccur.ScratchDir(c.out)
-	c.opt.Progress = func(stage string, done, total int64) {
-		if show := c.progress(stage); show != nil {
-			show(done, total)
-		}
-	}
+	c.opt.Analyzer, env.Analyzer = an, an
 	var v *cooccur.Vocabulary
 	var file *cooccur.File
 	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		v = made
-		if v.Len() == 0 && c.words.MinCount > 1 {
-			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.words.MinCount)
+		if v.Len() == 0 && c.ask.MinCount > 1 {
+			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.ask.MinCount)
 		}
 		if c.saveVocab != "" {
 			if err := c.writeVocabulary(v, c.saveVocab); err != nil {
 				return nil, err
 			}
 		}
-		file, err = cooccur.Create(c.out, format, v, c.opt)
+		file, err = cooccur.Create(c.ask.Out, format, v, c.opt)
 		return file, err
 	}
 	defer func() {
@@ -194,7 +143,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 			file.Abort()
 		}
 	}()
-	stats, err := c.matrix(ctx, args, an, begin)
+	stats, err := c.matrix(ctx, args, env, begin)
 	if err != nil {
 		return err
 	}
@@ -216,10 +165,9 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	c.log.Info("made the matrix", "engine", stats.Engine, "threads", c.threads, "runs", stats.Runs)
 	if c.json {
 		return c.printJSON(struct {
-			Engine string `json:"engine"`
-			cooccur.Stats
+			api.CooccurrenceAnswer
 			Energy *energyUse `json:"energy,omitempty"`
-		}{stats.Engine.String(), stats, used})
+		}{api.CooccurrenceAnswer{Engine: stats.Engine, Stats: stats}, used})
 	}
 	if c.opt.Values != cooccur.ByValue {
 		c.summary("%d of %d entries have a %v that is not 0", file.Scored(), stats.Entries, c.opt.Values)
@@ -257,13 +205,10 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 			}
 		}
 	}
-	if !(c.opt.Subsample >= 0 && c.opt.Subsample <= 1) {
-		return 0, usagef("--subsample %v: want 0 (off) up to 1", c.opt.Subsample)
-	}
-	if c.out == "-" {
+	if c.ask.Out == "-" {
 		return 0, usagef("--out -: a matrix needs a file; to print it as lines, use --out /dev/stdout --out-format tsv")
 	}
-	format, err := cooccur.FormatOf(c.out)
+	format, err := cooccur.FormatOf(c.ask.Out)
 	if c.format != "" {
 		format, err = cooccur.ParseFormat(c.format)
 	}
@@ -273,15 +218,15 @@ func (c *cooccurCmd) check(cmd *cobra.Command) (cooccur.Format, error) {
 	if c.opt.Values != cooccur.ByValue && format == cooccur.CSR {
 		return 0, usagef("--values %v: a .cooc file holds sums; name another format, or use 'collocate neighbours --by', whose measures are by frequencies in the corpus", c.opt.Values)
 	}
-	return format, canWrite(c.out, c.saveVocab)
+	return format, canWrite(c.ask.Out, c.saveVocab)
 }
 
 // matrix counts co-occurrences over the vocabulary of --vocab, or over one counted from the corpus.
-func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer,
+func (c *cooccurCmd) matrix(ctx context.Context, args []string, env *api.Env,
 	begin func(*cooccur.Vocabulary) (cooccur.Sink, error)) (cooccur.Stats, error) {
 	if c.vocab == "" {
-		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab),
-			c.words.options(c.app, an), c.opt, begin)
+		_, stats, err := cooccur.Make(ctx, c.corpus.corpus(c.app, args, c.ask.Out, c.saveVocab),
+			c.ask.Counting.Options(env), c.opt, begin)
 		return stats, err
 	}
 	f, err := textfile.Open(c.vocab)
@@ -304,7 +249,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, an text.Analyzer
 	if err != nil {
 		return cooccur.Stats{}, err
 	}
-	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args, c.out, c.saveVocab), v, c.opt, sink)
+	return cooccur.Matrix(ctx, c.corpus.corpus(c.app, args, c.ask.Out, c.saveVocab), v, c.opt, sink)
 }
 
 // spoolStdin copies standard input, if it is among the paths, to a temporary file in dir, and

@@ -86,7 +86,7 @@ def test_files_and_mistakes(tmp_path):
     assert again.words == m.words and repr(again).startswith("<Cooccurrence: 8 words")
     with pytest.raises(ValueError, match="window"):
         cooccurrence(TEXTS, window=-1)
-    with pytest.raises(ValueError, match="min_count=9"):
+    with pytest.raises(ValueError, match="min_count 9"):
         cooccurrence(TEXTS, min_count=9)
     with pytest.raises(ValueError, match="side"):
         cooccurrence(TEXTS, side="above")
@@ -318,14 +318,14 @@ def test_wrong_arguments_are_named():
         (lambda: collocate.vocabulary(texts, min_count=-1), "min_count: want a whole number that is not"),
         (lambda: collocate.vocabulary(texts, threads=-1), "threads=-1: want at least 0"),
         (lambda: collocate.vocabulary(texts, memory=2), "memory=2: want bytes"),
-        (lambda: collocate.cooccurrence(texts, window="x"), "window: want a whole number, not str"),
+        (lambda: collocate.cooccurrence(texts, window="x"), "window x: want 1 to"),
         (lambda: collocate.cooccurrence(texts, subsample=float("nan")), "subsample=nan: want"),
         (lambda: collocate.ngrams(texts, "2"), "n='2': want a number"),
     ):
         with pytest.raises(ValueError, match=says):
             call()
     matrix = collocate.cooccurrence(texts)
-    with pytest.raises(ValueError, match="by: want a string, not array"):
+    with pytest.raises(ValueError, match="by: want a string, not a list"):
         matrix.matrix(by=["pmi"])
     for call in (
         lambda: matrix.neighbours(None),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/weigh"
@@ -14,103 +15,18 @@ import (
 // maxEntries is the most entries of a matrix in one reply.
 const maxEntries = pipe.MaxPayload / 16
 
-// wordArgs says which words form a vocabulary.
-type wordArgs struct {
-	corpusArgs
-	MinCount uint64 `json:"min_count"`
-	MaxSize  int    `json:"max_size"`
-}
-
-func (a *wordArgs) options() cooccur.VocabularyOptions {
-	return cooccur.VocabularyOptions{
-		MinCount: a.MinCount, MaxSize: a.MaxSize, KeepUnk: true, Threads: a.Threads, Memory: a.Memory,
+// openMatrix reads a call about a .cooc file, which is mapped for the time of the call.
+func openMatrix(c *pipe.Call) (ask api.Matrix, r *cooccur.Reader, err error) {
+	var path string
+	if err = decode(c, api.MatrixQuestion, &ask, map[string]any{"path": &path}); err == nil {
+		r, err = cooccur.Open(path)
 	}
-}
-
-// cooccurrence writes the matrix of a corpus to a .cooc file. Documents are sent twice: for the
-// vocabulary, and for the matrix.
-func (w *Worker) cooccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var a struct {
-		wordArgs
-		Out       string  `json:"out"`
-		Window    int     `json:"window"` // 0: the whole document
-		Side      string  `json:"side"`
-		Weighting string  `json:"weighting"`
-		Subsample float64 `json:"subsample"`
-		Seed      uint64  `json:"seed"`
-	}
-	if err := c.Decode(&a); err != nil {
-		return pipe.Reply{}, err
-	}
-	if a.Window < 0 || a.Window > cooccur.MaxWindow {
-		return pipe.Reply{}, pipe.Valuef("window=%d: want 1 to %d, or 0 for the whole document",
-			a.Window, cooccur.MaxWindow)
-	}
-	if !(a.Subsample >= 0 && a.Subsample <= 1) {
-		return pipe.Reply{}, pipe.Valuef("subsample=%v: want 0 (off) up to 1", a.Subsample)
-	}
-	corpus, an, err := a.corpus(c, a.Out)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	opt := cooccur.Options{
-		Window: a.Window, Analyzer: an, Subsample: a.Subsample, Seed: a.Seed,
-		Threads: a.Threads, Memory: a.Memory, TempDir: cooccur.ScratchDir(a.Out), Progress: c.Progress,
-	}
-	if a.Window == 0 {
-		opt.Window = cooccur.WholeDocument
-	}
-	if err := opt.Side.UnmarshalText([]byte(cmp.Or(a.Side, "both"))); err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	if err := opt.Weighting.UnmarshalText([]byte(cmp.Or(a.Weighting, "distance"))); err != nil {
-		return pipe.Reply{}, pipe.ValueError{Err: err}
-	}
-	defer bounded(a.Memory)()
-	words := a.options()
-	words.Analyzer = an
-	var file *cooccur.File
-	defer func() {
-		if file != nil {
-			file.Abort()
-		}
-	}()
-	_, stats, err := cooccur.Make(ctx, corpus, words, opt, func(v *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
-		if v.Len() == 0 && a.MinCount > 1 {
-			return nil, pipe.Valuef("min_count=%d: no word occurs that often, so the matrix would be empty", a.MinCount)
-		}
-		file, err = cooccur.Create(a.Out, cooccur.CSR, v, opt)
-		return file, err
-	})
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	file.Describe(stats)
-	return pipe.Reply{Result: stats}, file.Commit()
-}
-
-// matrixArgs has the path of a .cooc file, which is mapped for the time of the call, and a measure.
-type matrixArgs struct {
-	Path     string  `json:"path"`
-	By       string  `json:"by"`
-	MinValue float64 `json:"min_value"`
-}
-
-func openMatrix(c *pipe.Call) (a matrixArgs, by cooccur.Measure, r *cooccur.Reader, err error) {
-	if err = c.Decode(&a); err != nil {
-		return
-	}
-	if err = by.UnmarshalText([]byte(cmp.Or(a.By, "value"))); err != nil {
-		err = pipe.ValueError{Err: err}
-		return
-	}
-	r, err = cooccur.Open(a.Path)
-	return
+	return ask, r, err
 }
 
 // matrixWords returns the words of a matrix, with their counts.
 func (w *Worker) matrixWords(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
-	_, _, r, err := openMatrix(c)
+	_, r, err := openMatrix(c)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
@@ -127,7 +43,7 @@ func (w *Worker) matrixWords(_ context.Context, c *pipe.Call) (pipe.Reply, error
 
 // matrix returns a matrix as compressed sparse rows, of its sums or of a measure.
 func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	a, by, r, err := openMatrix(c)
+	ask, r, err := openMatrix(c)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
@@ -147,12 +63,12 @@ func (w *Worker) matrix(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if err != nil {
 			return pipe.Reply{}, err
 		}
-		if by == cooccur.ByValue && a.MinValue <= 0 {
+		if ask.By == cooccur.ByValue && ask.MinValue <= 0 {
 			for i := range to {
 				cols, values = append(cols, int32(to[i])), append(values, sums[i])
 			}
 		} else {
-			row, err := r.Neighbours(id, max(1, len(to)), by, a.MinValue)
+			row, err := r.Neighbours(id, max(1, len(to)), ask.By, ask.MinValue)
 			if err != nil {
 				return pipe.Reply{}, err
 			}

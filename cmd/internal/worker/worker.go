@@ -77,7 +77,6 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"fuse":     (*Worker).fuse,
 	"tune":     (*Worker).tune,
 
-	"cooccurrence": (*Worker).cooccurrence,
 	"matrix words": (*Worker).matrixWords,
 	"matrix":       (*Worker).matrix,
 	"count":        (*Worker).count,

@@ -283,10 +283,11 @@ def cooccurrence(
     corpus: Corpus,
     path: str | os.PathLike[str] | None = None,
     *,
-    window: int = 15,
+    window: int | str = 15,
     side: str = "both",
     weighting: str = "distance",
     analyzer: str = "unicode",
+    stopwords: str = "",
     min_count: int = 1,
     max_size: int = 0,
     subsample: float = 0,
@@ -295,13 +296,14 @@ def cooccurrence(
     id_field: str | None = None,
     format: str | None = None,
     encoding: str | None = None,
+    skip_bad: bool = False,
     threads: int = 0,
     memory: int = 0,
     progress: ProgressOption = None,
 ) -> Cooccurrence:
     """Counts how often words co-occur, in the .cooc file `path` or in a temporary one.
 
-    window: words on each side; 0 is the whole document.
+    window: words on each side; "document", or 0, is the whole document.
     side: "both", "left" or "right" of a word.
     weighting: what a pair adds: "distance" is 1/distance, "count" is 1.
     min_count, max_size: as in `vocabulary`. subsample: threshold for dropping frequent words.
@@ -312,8 +314,9 @@ def cooccurrence(
         os.close(handle)
     args = {
         "out": os.path.abspath(out), "window": window, "side": side, "weighting": weighting,
-        "analyzer": analyzer, "min_count": min_count, "max_size": max_size,
-        "subsample": subsample, "seed": seed, "threads": threads, "memory": memory,
+        "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
+        "min_count": min_count, "max_size": max_size, "subsample": subsample, "seed": seed,
+        "threads": threads, "memory": memory,
     }  # fmt: skip
     try:
         with bar(progress, "counting") as tell:
@@ -675,7 +678,9 @@ def _remove_file(path: str, pid: int) -> None:
         os.unlink(path)
 
 
-def counts(corpus: Any, analyzer: str, tell: Any = None) -> tuple[list[str], Any, np.ndarray]:
+def counts(
+    corpus: Any, analyzer: str = "unicode", tell: Any = None
+) -> tuple[list[str], Any, np.ndarray]:
     """Words in byte order, how often documents have them as a sparse matrix, and lengths."""
     sparse = need("scipy.sparse", "sparse")
     a = build_call("count", {"analyzer": analyzer}, corpus, None, None, None, None, tell)
