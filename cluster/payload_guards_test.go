@@ -1,12 +1,18 @@
 package cluster
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/collocate/collocate/coloc"
+	"github.com/collocate/collocate/cooccur"
 )
 
 // The payloads of records are checked up to their borders: what just fits is taken, and the next
@@ -138,5 +144,109 @@ func TestPiecesAreChecked(t *testing.T) {
 	}
 	if _, err := pieces([]string{dir}, 0, 1); err == nil || !strings.Contains(err.Error(), "want a regular file") {
 		t.Errorf("a folder: error %v", err)
+	}
+}
+
+// Sums that overflow, records of a spill that are no records, and reads that fail are errors, never
+// wrong or missing counts.
+func TestDamageIsNoticedWhereItIs(t *testing.T) {
+	a := &cells{cols: []uint64{7}, sums: []uint64{math.MaxUint64}}
+	if err := new(cells).add(a, &cells{cols: []uint64{7}, sums: []uint64{1}}); err == nil ||
+		!strings.Contains(err.Error(), "column 7 is too large") {
+		t.Errorf("a sum that overflows: error %v", err)
+	}
+	for what, raw := range map[string][]byte{
+		"half a number": {0x80}, "no size": {1}, "a key below the last": {1, 0}, "a record that is cut": {9, 2, 0},
+		"a negative size": binary.AppendUvarint([]byte{9}, math.MaxUint64),
+	} {
+		r := &rangeStream{spill: &Spill{Dir: "spill"}, key: 5, data: raw}
+		if err := r.step(); !errors.Is(err, errPayload) {
+			t.Errorf("%s: error %v", what, err)
+		}
+	}
+	folder := t.TempDir() // reading it fails
+	for _, from := range []int64{0, 5} {
+		in := &splitReader{pieces: []piece{{folder, from, 10}}}
+		if n, err := in.Read(make([]byte, 10)); n != 0 || err == nil || errors.Is(err, io.EOF) {
+			t.Errorf("from byte %d on: %d bytes, %v; want an error of reading", from, n, err)
+		}
+	}
+	var out bytes.Buffer
+	w := newWriter(&out, Places.String(), "map", "1")
+	w.end.Map = &PointMap{}
+	err := errors.Join(w.writeCounts(kindClasses, []count{{[]byte{3, 2, 1, 4}, math.MaxUint64}}), w.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := MergePlaces(t.Context(), []Input{{"part", &out}}, coloc.Options{}); !errors.Is(err, errPayload) {
+		t.Errorf("more points than can be counted: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err = eachKey(ctx, []stream{&fewRecords{"a", []int64{1}, 0}}, func(byte, int64, []stream) error {
+		return errors.New("it goes on")
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a merge that is cancelled: error %v", err)
+	}
+}
+
+// Parts of several jobs are not merged into one.
+func TestPartsOfOtherJobsAreRefused(t *testing.T) {
+	stream := func(key int64, raw string) Input {
+		var out bytes.Buffer
+		w := newWriter(&out, Index.String(), "map", fmt.Sprint(key))
+		if err := errors.Join(w.Write(kindFiles, key, []byte(raw)), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return Input{fmt.Sprint("part ", key), &out}
+	}
+	first := `{"of":2,"name":"a"}`
+	for second, ok := range map[string]bool{`{"of":2,"name":"b"}`: true, `{"of":3,"name":"b"}`: false} {
+		parts, _, err := MergeParts(t.Context(), Index, []Input{stream(0, first), stream(1, second)})
+		if (err == nil) != ok {
+			t.Errorf("%s after %s: %d parts, %v", second, first, len(parts), err)
+		}
+	}
+	if parts, _, err := MergeParts(t.Context(), Index, []Input{stream(1, first)}); err == nil ||
+		!strings.Contains(err.Error(), "comes after 0 parts") {
+		t.Errorf("without the first: %d parts, %v", len(parts), err)
+	}
+	all := tally{job: Places, tasks: map[string]bool{}}
+	for i, points := range []*PointMap{{}, {}, nil} {
+		err := all.end(&End{Job: Places.String(), Stage: "map", Task: fmt.Sprint(i), Map: points})
+		if (err == nil) != (points != nil) {
+			t.Errorf("part %d with points %v: error %v", i, points, err)
+		}
+	}
+}
+
+// The counts of words add up to what the parts have read, and end with the first that cannot be.
+func TestCountsOfWordsAddUp(t *testing.T) {
+	var opt cooccur.VocabularyOptions
+	of := func(words int64, counts ...count) error {
+		var out bytes.Buffer
+		w := newWriter(&out, Vocab.String(), "map", "1")
+		w.end.Words = words
+		if err := errors.Join(w.writeCounts(kindWords, counts), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := MergeWords(t.Context(), []Input{{"part", &out}}, nil, opt)
+		return err
+	}
+	if err := of(3, count{[]byte("a"), 1}, count{[]byte("b"), 2}); err != nil {
+		t.Errorf("one and two of three words: %v", err)
+	}
+	if err := of(5, count{[]byte("a"), 1}, count{[]byte("b"), 2}); err == nil || !strings.Contains(err.Error(), "add up to 3") {
+		t.Errorf("one and two of five words: error %v", err)
+	}
+	// Words that do not fit memory, with more to come.
+	var all []count
+	for n := range 100_000 {
+		all = append(all, count{fmt.Append(nil, "w", n), 1})
+	}
+	opt.Memory = 1
+	if err := of(int64(len(all)), all...); err == nil || !strings.Contains(err.Error(), "memory") {
+		t.Errorf("100,000 words in a byte: error %v", err)
 	}
 }
