@@ -82,9 +82,7 @@ func (a *jobAnswer) ended() bool { return a.State != "waiting" && a.State != "ru
 func (b *job) now() (jobAnswer, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.answer
-	a.Runs = slices.Clone(a.Runs)
-	return a, b.changed
+	return b.answer, b.changed // later runs are appended behind these
 }
 
 func (b *job) change(do func(*jobAnswer)) {

@@ -33,6 +33,7 @@ func TestTooMuchIsRefused(t *testing.T) {
 		{"/search?q=" + url.QueryEscape(words[:302*7]), "", "q has 302 words: want at most 300"},
 		{"/search", `[{"q": "` + words[:7000] + `"}]`, "query 1: q has 1000 words: want at most 300"},
 		{"/search", `[{"q":"a"},{"q":"a"},{"q":"a"},{"q":"a"}]`, "it has more than 3 queries"},
+		{"/v1/search", strings.Repeat("{\"q\":\"a\"}\n", 4), "want at most 3 queries"},
 	} {
 		w := call(h, c.path, c.body)
 		if said := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(said.Error, c.says) {

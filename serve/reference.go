@@ -179,9 +179,6 @@ func (s *apiSchema) kind() string {
 
 // writeFields writes a table of the fields of an object.
 func (s *apiSchema) writeFields(b *bytes.Buffer) {
-	if len(s.Properties) == 0 {
-		return
-	}
 	b.WriteString("<table>\n<tr><th>field</th><th>type</th><th>meaning</th></tr>\n")
 	for _, name := range sortedKeys(s.Properties) {
 		writeRow(b, name, "", s.Properties[name].Description, s.Properties[name])

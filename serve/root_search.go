@@ -57,14 +57,11 @@ func (p *partial) take(a *shardAnswer) {
 	p.total += a.Total
 	p.coverage.Answered++
 	p.coverage.Documents += uint64(a.Documents)
-	if a.Stats == nil {
-		return
-	}
 	if p.stats == nil {
 		p.stats = a.Stats
-		return
+	} else if a.Stats != nil {
+		p.stats.Add(a.Stats)
 	}
-	p.stats.Add(a.Stats)
 }
 
 // miss records that no server has answered for a shard.

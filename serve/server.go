@@ -163,7 +163,7 @@ func newServer(o Options) *Server {
 	v := &Server{o: o, threads: o.Threads, log: o.Log, started: time.Now()}
 	v.SetToken(o.Token)
 	if len(o.Tokens) > 0 {
-		v.SetTokens(append(slices.Clone(o.Tokens), Token{Secret: o.Token, Write: true}))
+		v.SetTokens(slices.Concat(o.Tokens, []Token{{Secret: o.Token, Write: true}}))
 	}
 	v.quotas = newQuotas(o.Limits)
 	if v.threads <= 0 {
