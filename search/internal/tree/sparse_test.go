@@ -39,7 +39,7 @@ func TestSparse(t *testing.T) {
 	sparse := 0
 	for round := range 800 / trials.Every(4) {
 		set := docset.New(docs)
-		for range rng.IntN([]int{25, 150, 600}[rng.IntN(3)]) {
+		for range rng.IntN([]int{25, 50, 600}[rng.IntN(3)]) {
 			set.Add(uint32(rng.IntN(docs)))
 		}
 		var parts []query.Node
