@@ -134,8 +134,8 @@ var errEither = errors.New("want either coloc.Options.Distance or coloc.Options.
 
 // Chance says what features that are independent of each other would give.
 type Chance struct {
-	Null      points.Null `ask:"null" group:"Significance" default:"shift" help:"null model that features are compared with"`
-	Bandwidth float64     `ask:"bandwidth" group:"Significance" range:"0.." help:"null inhomogeneous: bandwidth of the kernel density estimate; by default Scott's rule"`
+	Null      points.Null `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
+	Bandwidth float64     `ask:"bandwidth" group:"Significance" range:"0.." help:"null inhomogeneous and cluster: bandwidth of the density that all features share; by default the one with which some features predict the others best"`
 	Seed      uint64      `ask:"seed" group:"Significance" default:"1" help:"seed of the random rounds"`
 }
 
@@ -280,6 +280,7 @@ type Mine struct {
 	Significance int          `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
 	Adjust       coloc.Adjust `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and Young"`
 	Chance
+	Area
 
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
@@ -334,6 +335,8 @@ func (q *Mine) Check() error {
 		return wrongf("between", "want two features or more")
 	case q.Bandwidth > 0 && !tested:
 		return wrongf("bandwidth", "it needs significance")
+	case q.Window != "" && q.Regions != "" && tested:
+		return wrongf("window", "it does not go with regions and significance: each region is its own study area")
 	case (q.MaxIf > 0 || q.MinConfidence > 0) && !q.Rules:
 		return wrongf("rules", "max_if and min_confidence need it")
 	}
@@ -366,12 +369,12 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 		return nil, err
 	}
 	a = &MineAnswer{}
-	tell := on.Tell
-	if tell == nil {
-		tell = func(note string) { a.Notes = append(a.Notes, note) }
-	}
+	tell := on.told(&a.Notes)
 	all := *on
-	if all.Set, err = q.choose(on, tell); err != nil {
+	if all.Set, err = q.Area.of(ctx, on, q.Significance > 0 && q.Null != points.Relabel && q.Regions == "", tell); err != nil {
+		return nil, err
+	}
+	if all.Set, err = q.choose(&all, tell); err != nil {
 		return nil, err
 	}
 	distances, err := q.distances(ctx, &all, tell)
@@ -570,6 +573,15 @@ func (q *Mine) parts(on *Places, tell func(string)) ([]coloc.Part, error) {
 		return nil, fmt.Errorf("%s: %w", q.Regions, err)
 	}
 	parts, outside := coloc.Regions(on.Set, regions)
+	for i := range parts {
+		if q.Significance == 0 || q.Null == points.Relabel {
+			break
+		}
+		at := slices.IndexFunc(regions, func(r points.Region) bool { return r.Name == parts[i].Name })
+		if parts[i].Points.Window, err = regions[at].Window(); err != nil {
+			return nil, fmt.Errorf("%s: %w", q.Regions, err)
+		}
+	}
 	tell(fmt.Sprintf("%d of %s have points of two features or more; %s lie in none", len(parts),
 		counted(len(regions), "region"), counted(outside, "point")))
 	return parts, nil

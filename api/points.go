@@ -12,6 +12,7 @@ import (
 
 // Summary asks what the points are like before they are mined.
 type Summary struct {
+	Area
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
 }
 
@@ -25,7 +26,15 @@ func (q *Summary) Do(ctx context.Context, on *Places) (*points.Summary, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	a, err := points.Summarise(ctx, on.Set, max(1, on.Threads))
+	var notes []string
+	set, err := q.Area.of(ctx, on, false, func(note string) { notes = append(notes, note) })
+	if err != nil {
+		return nil, err
+	}
+	a, err := points.Summarise(ctx, set, max(1, on.Threads))
+	if err == nil {
+		a.Warnings = append(notes, a.Warnings...)
+	}
 	if err == nil && a.Warnings == nil {
 		a.Warnings = []string{}
 	}
@@ -50,6 +59,7 @@ func (q *PairsOf) numbers(on *Places) (of, near []int32, err error) {
 type Pairs struct {
 	Neighbours
 	PairsOf
+	Area
 	Rounds int    `ask:"rounds" also:"permutations" default:"99" range:"0.." at:"http: default=0 most=999, an answer takes seconds; mcp: most=999, an answer takes seconds" help:"number of random permutations for p-values; 0 means none"`
 	Seed   uint64 `ask:"seed" default:"1" help:"seed of the permutations"`
 	// Kernel weighs the neighbours of local quotients.
@@ -67,7 +77,8 @@ var PairsQuestion = answers[*PairsAnswer](declare[Pairs]("places pairs", "tell w
 
 // PairsAnswer has the colocation quotients of ordered pairs of features.
 type PairsAnswer struct {
-	Pairs []Pair `json:"pairs"` // by the names of the features
+	Pairs []Pair   `json:"pairs"`           // by the names of the features
+	Notes []string `json:"notes,omitempty"` // on what was left out
 
 	// Survey and Local are the points and their quotients as the library has them, for maps.
 	Survey *coloc.Survey         `json:"-"`
@@ -83,7 +94,7 @@ type Pair struct {
 	PValue   *float64 `json:"p_value,omitempty"` // two-sided; nil without rounds
 }
 
-// Do computes the quotients.
+// Do computes the quotients. It replaces on.Set by the points in the study area.
 func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -93,11 +104,15 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	}
 	o := coloc.QuotientOptions{Rounds: q.Rounds, Seed: q.Seed, Local: q.Local, Kernel: q.Kernel}
 	var err error
+	opt := on.options(&q.Neighbours)
+	opt.Engine = on.Engine
+	a := &PairsAnswer{Pairs: []Pair{}}
+	if on.Set, err = q.Area.of(ctx, on, false, on.told(&a.Notes)); err != nil {
+		return nil, err
+	}
 	if o.From, o.To, err = q.numbers(on); err != nil {
 		return nil, err
 	}
-	opt := on.options(&q.Neighbours)
-	opt.Engine = on.Engine
 	s, err := coloc.NewSurvey(on.Set, opt)
 	if err != nil {
 		return nil, &Error{Err: err}
@@ -106,7 +121,7 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &PairsAnswer{Pairs: []Pair{}, Survey: s, Local: local}
+	a.Survey, a.Local = s, local
 	for _, g := range found {
 		if (o.From == nil || slices.Contains(o.From, g.From)) && (o.To == nil || slices.Contains(o.To, g.To)) {
 			a.Pairs = append(a.Pairs, Pair{on.Set.Features[g.From], on.Set.Features[g.To], g.Points,
@@ -126,14 +141,17 @@ func finite(x float64) *float64 {
 
 // Curve asks at which distances features attract or avoid one another.
 type Curve struct {
-	MaxDistance float64  `ask:"max_distance" short:"d" range:"0.." help:"largest distance; by default a quarter of the shorter side of the area"`
+	MaxDistance float64  `ask:"max_distance" short:"d" range:"0.." help:"largest distance; by default half of where edges of the study area can be corrected, a quarter of the shorter side of a rectangle"`
 	Of          []string `ask:"of" help:"only pairs of which one feature is one of these"`
 	Near        []string `ask:"near" help:"only pairs whose other feature is one of these"`
 	Top         int      `ask:"top" also:"strongest" default:"10" range:"0.." at:"python: default=0, a table is not read by eye; http: least=1 most=500, an answer is of limited size; mcp: default=3 least=1 most=20, an assistant reads less" help:"if no features are named, only this many pairs, the strongest; 0 means all"`
 	Steps       int      `ask:"steps" also:"bins" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds; mcp: default=20 most=100, an assistant reads less" help:"number of distances, evenly spaced up to the largest"`
 
+	Correction points.Correction `ask:"correction" default:"translation" help:"correction of K, L and pair correlation for the edges of the study area"`
+
 	Rounds int `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
 	Chance
+	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
 }
@@ -144,10 +162,11 @@ var CurveQuestion = answers[*CurveAnswer](declare[Curve]("places curve", "show a
 
 // CurveAnswer has the curves of pairs of features.
 type CurveAnswer struct {
-	Unit   string        `json:"unit"`   // of distances; "" if it is not known
-	Null   string        `json:"null"`   // the null model
-	Rounds int           `json:"rounds"` // of the null model
-	Curves []CurveOfPair `json:"curves"` // the strongest first, unless features were named
+	Unit   string        `json:"unit"`            // of distances; "" if it is not known
+	Null   string        `json:"null"`            // the null model
+	Rounds int           `json:"rounds"`          // of the null model
+	Curves []CurveOfPair `json:"curves"`          // the strongest first, unless features were named
+	Notes  []string      `json:"notes,omitempty"` // on what was estimated or left out
 
 	Found []points.Curve `json:"-"` // as the library has them
 }
@@ -164,8 +183,9 @@ type CurveOfPair struct {
 	Points  []CurvePoint `json:"points"`  // by distance
 }
 
-// CurvePoint is a curve at one distance. Expected values and the band that contains 95% of the
-// rounds are nil without rounds.
+// CurvePoint is a curve at one distance. Expected values and bands are nil without rounds. That of
+// L is a global envelope, in which 95% of the rounds lie at all distances; that of the index
+// contains 95% at each distance by itself.
 type CurvePoint struct {
 	Distance      float64  `json:"distance"`                 // largest distance of pairs of points
 	K             *float64 `json:"k"`                        // Ripley's cross K function
@@ -180,20 +200,25 @@ type CurvePoint struct {
 	IndexHigh     *float64 `json:"index_high,omitempty"`     // of the band
 }
 
-// Do computes the curves.
+// Do computes the curves. It replaces on.Set by the points in the study area.
 func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
 	o := points.CurveOptions{Most: q.MaxDistance, Bins: q.Steps, Strongest: q.Top, Rounds: q.Rounds,
 		Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Memory: on.Memory, Progress: on.Progress,
-		Engine: on.statistics(q.OnEngine.Engine)}
+		Engine: on.statistics(q.OnEngine.Engine), Correction: q.Correction}
+	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
+	var err error
+	if on.Set, err = q.Area.of(ctx, on, true, on.told(&a.Notes)); err != nil {
+		return nil, err
+	}
+	o.Tell = on.told(&a.Notes)
 	of, near, err := (&PairsOf{q.Of, q.Near}).numbers(on)
 	if err != nil {
 		return nil, err
 	}
 	o.Pairs = on.Set.Between(of, near)
-	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
 	if a.Found, err = points.Curves(ctx, on.Set, o); err != nil {
 		return nil, err
 	}
@@ -224,6 +249,7 @@ type CoOccurrence struct {
 	MaxDistance float64 `ask:"max_distance" short:"d" needed:"" range:"0.." help:"largest distance"`
 	Steps       int     `ask:"steps" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds" help:"number of distances, evenly spaced up to the largest"`
 	Rings       bool    `ask:"rings" help:"count the pairs between one distance and the next, instead of all within each"`
+	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
 }
@@ -258,12 +284,17 @@ func (q *CoOccurrence) Check() error {
 	return nil
 }
 
-// Do computes the ratios.
+// Do computes the ratios. It replaces on.Set by the points in the study area.
 func (q *CoOccurrence) Do(ctx context.Context, on *Places) (*CoOccurrenceAnswer, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
 	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	var notes []string // only what was left out, which the command tells
+	var err error
+	if on.Set, err = q.Area.of(ctx, on, false, on.told(&notes)); err != nil {
 		return nil, err
 	}
 	found, err := points.CoOccurrences(ctx, on.Set, points.CoOccurrenceOptions{Most: q.MaxDistance,
@@ -291,6 +322,7 @@ type Enrichment struct {
 	Neighbours
 	Rounds int    `ask:"rounds" default:"999" range:"2.." at:"http: most=999, an answer takes seconds" help:"number of random permutations for z"`
 	Seed   uint64 `ask:"seed" default:"1" help:"seed of the permutations"`
+	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
 }
@@ -324,12 +356,17 @@ func (q *Enrichment) Check() error {
 	return nil
 }
 
-// Do counts the neighbours.
+// Do counts the neighbours. It replaces on.Set by the points in the study area.
 func (q *Enrichment) Do(ctx context.Context, on *Places) (*EnrichmentAnswer, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
 	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	var notes []string // only what was left out, which the command tells
+	var err error
+	if on.Set, err = q.Area.of(ctx, on, false, on.told(&notes)); err != nil {
 		return nil, err
 	}
 	found, err := points.Enrich(ctx, on.Set, q.Options(on))

@@ -139,7 +139,7 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := points.NewNullModel(pts, null, 0)
+		model, err := points.NewNullModel(t.Context(), pts, points.NullOptions{Null: null, Distance: opt.Distance})
 		if err != nil {
 			t.Fatal(err)
 		}

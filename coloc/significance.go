@@ -48,8 +48,8 @@ func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 // SignificanceOptions are the options of Survey.Significance.
 type SignificanceOptions struct {
 	Rounds    int         // random rounds of the null model; 0 means 99
-	Null      points.Null // the zero value is Shift, which keeps each feature's own clustering
-	Bandwidth float64     // bandwidth of points.Inhomogeneous, a distance; 0 means Scott's rule
+	Null      points.Null // the zero value, Inhomogeneous, keeps own clustering and shared density
+	Bandwidth float64     // of the density that all features share; see points.NullOptions
 	Seed      uint64      // seed of the rounds; any value will do, the command's default is 1
 	Adjust    Adjust      // the zero value is FDR
 
@@ -86,7 +86,8 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if s.job.Geographic && !set.CRS.Geographic() {
 		set.CRS = points.WGS84
 	}
-	model, err := points.NewNullModelContext(ctx, &set, o.Null, o.Bandwidth)
+	model, err := points.NewNullModel(ctx, &set, points.NullOptions{
+		Null: o.Null, Bandwidth: o.Bandwidth, Distance: s.job.Distance})
 	if err != nil {
 		return nil, err
 	}

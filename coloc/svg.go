@@ -98,6 +98,7 @@ type drawing struct {
 	x, y         []float64 // places, in pixels of a panel
 	unit         float64   // pixels per unit of distance
 	hexes        string
+	window       string // path of the study area's border; "" if none is known
 }
 
 func (d *drawing) printf(format string, args ...any) {
@@ -241,6 +242,9 @@ func (d *drawing) hexagons() {
 		d.hexes = d.makeHexagons()
 	}
 	d.printf("%s", d.hexes)
+	if d.window != "" {
+		d.printf(`<path d="%s" fill="none" stroke="#667085" stroke-width="1"/>`+"\n", d.window)
+	}
 }
 
 func (d *drawing) makeHexagons() string {

@@ -71,6 +71,9 @@ func (s *Survey) WriteLocalSVG(ctx context.Context, w io.Writer, local []LocalQu
 		d.printf(`<text y="14" font-size="15" font-weight="600" fill="#1d2330">%s</text>`+"\n", html.EscapeString(name))
 		d.printf(`<g transform="translate(0 24)"><clipPath id="local%d"><rect width="%s" height="%s" rx="8"/></clipPath>`, i, px(d.panelW), px(d.mapH))
 		d.printf(`<rect width="%s" height="%s" rx="8" fill="#ffffff" stroke="#e3e0da"/><g clip-path="url(#local%d)">`+"\n", px(d.panelW), px(d.mapH), i)
+		if d.window != "" {
+			d.printf(`<path d="%s" fill="none" stroke="#667085" stroke-width="1"/>`+"\n", d.window)
+		}
 		paths := make([]strings.Builder, len(localClasses))
 		for _, q := range by[f] {
 			place := at[q.Point]

@@ -19,14 +19,14 @@ func (d *drawing) project(width float64) {
 		m := d.g.membersOf(i)[0]
 		d.x[i], d.y[i] = d.s.pts.X[m], d.s.pts.Y[m]
 	}
-	perUnit := 1.0 // distance units per map unit
+	perUnit, squeeze := 1.0, 1.0 // distance units per map unit; width of a degree on the map
 	if d.s.job.Geographic {
 		unwrap(d.x)
 		middle := 0.0
 		for _, y := range d.y {
 			middle += y / float64(n)
 		}
-		squeeze := math.Max(0.05, math.Cos(middle*math.Pi/180))
+		squeeze = math.Max(0.05, math.Cos(middle*math.Pi/180))
 		for i := range d.x {
 			d.x[i] *= squeeze
 		}
@@ -43,11 +43,35 @@ func (d *drawing) project(width float64) {
 	scale := min((width-2*pad)/math.Max(spanX, 1e-300), (d.mapH-2*pad)/math.Max(spanY, 1e-300))
 	offX := (width - spanX*scale) / 2
 	offY := (d.mapH - spanY*scale) / 2
-	for i := range d.x {
-		d.x[i] = offX + (d.x[i]-lowX)*scale
-		d.y[i] = d.mapH - offY - (d.y[i]-lowY)*scale
+	place := func(x, y float64) (float64, float64) {
+		return offX + (x-lowX)*scale, d.mapH - offY - (y-lowY)*scale
 	}
 	d.unit = scale / perUnit
+	d.window = d.border(squeeze, place)
+	for i := range d.x {
+		d.x[i], d.y[i] = place(d.x[i], d.y[i])
+	}
+}
+
+// border returns the border of the study area as a path, or "" if none is known.
+func (d *drawing) border(squeeze float64, place func(x, y float64) (float64, float64)) string {
+	w := d.s.pts.Window
+	if w == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, ring := range w.Rings() {
+		for i, p := range ring {
+			x, near := p[0], d.x[0]/squeeze
+			if d.s.job.Geographic { // on the same side of the date line as the points
+				x += 360 * math.Round((near-x)/360)
+			}
+			x, y := place(x*squeeze, p[1])
+			fmt.Fprintf(&b, "%s%s %s", map[bool]string{true: "M", false: "L"}[i == 0], px(x), px(y))
+		}
+		b.WriteString("Z")
+	}
+	return b.String()
 }
 
 // bulk returns the range of the values without a few outliers.

@@ -15,8 +15,10 @@ import (
 
 // CurveOptions are the options of Curves.
 type CurveOptions struct {
-	Most float64 // largest distance; 0 means a quarter of the shorter side of the area
-	Bins int     // number of distances, evenly spaced up to Most; 0 means 50
+	// Most is the largest distance; 0 means a quarter of the shorter side of a rectangle, and half
+	// the largest distance at which the edges of another study area are corrected.
+	Most float64
+	Bins int // number of distances, evenly spaced up to Most; 0 means 50
 	// Pairs lists the pairs of features, each once. On CPU cores only these are computed. nil means
 	// all pairs of different features, of which only the Strongest are returned.
 	Pairs [][2]int32
@@ -26,31 +28,40 @@ type CurveOptions struct {
 	// Rounds is the number of random rounds of the null model, for envelopes and p-values; 0 means
 	// none, where the command makes 99.
 	Rounds    int
-	Null      Null    // the zero value is Shift
-	Bandwidth float64 // bandwidth of Inhomogeneous, a distance; 0 means Scott's rule
-	Seed      uint64  // seed of the rounds; any value will do, the command's default is 1
-	Engine    Engine  // where to compute; the zero value chooses
-	Memory    int64   // bound in bytes; 0 means 2 GB. What does not fit is an error
+	Null      Null    // the zero value is Inhomogeneous
+	Bandwidth float64 // of the density that all features share; see NullOptions
+	// Correction is that of K, L and PCF for the edges of the study area. Tests compare curves with
+	// the translation correction.
+	Correction Correction
+	Seed       uint64 // seed of the rounds; any value will do, the command's default is 1
+	Engine     Engine // where to compute; the zero value chooses
+	Memory     int64  // bound in bytes; 0 means 2 GB. What does not fit is an error
 	// Progress, unless it is nil, is called after each round, from any goroutine.
 	Progress func(stage string, done, total int64)
+	// Tell, unless it is nil, is called with notes on how the curves were made.
+	Tell func(note string)
 }
 
-// Curve relates the points of A and B at each distance r. K is Ripley's cross K function with
-// translation correction. It is the mean number of points of one feature within r of a point of the
-// other, divided by the density. L is sqrt(K/pi), which equals r if the features are independent.
-// PCF is the pair correlation function: how much more often than by chance points are r apart; 1 is
-// chance. Index is the participation index of the pair.
+// Curve relates the points of A and B at each distance r. K is Ripley's cross K function, corrected
+// for the edges of the study area. It is the mean number of points of one feature within r of a
+// point of the other, divided by the density. L is sqrt(K/pi), which equals r if the features are
+// independent. PCF is the pair correlation function: how much more often than by chance points are
+// r apart; 1 is chance. It is estimated with a kernel of Epanechnikov, of Stoyan's width. Index is
+// the participation index of the pair.
 type Curve struct {
 	A, B  int32     // indices into Set.Features; the same for a feature with itself
 	R     []float64 // distances, ascending; the other lists have a value for each
 	K, L  []float64 // K is an area, L a distance; both count pairs up to r
-	PCF   []float64 // of pairs between the previous distance (at first 0) and r apart
+	PCF   []float64 // of pairs about r apart
 	Index []float64 // with neighbours up to r apart; from 0 to 1
 
-	// Expected, Low and High are the mean of L over the rounds of the null model and the band that
-	// contains 95% of them, at each distance. They are nil without rounds.
+	// Expected is the mean of L over the rounds of the null model, with the translation correction.
+	// Low and High are a global envelope: 95% of the rounds lie between them at all distances. If
+	// P is at most 0.05, L leaves the envelope somewhere (Myllymäki and others 2017, studentised).
+	// They are nil without rounds.
 	Expected, Low, High []float64
-	// IndexExpected, IndexLow and IndexHigh are the same for Index.
+	// IndexExpected, IndexLow and IndexHigh are the mean of Index and the band that contains 95% of
+	// the rounds at each distance by itself.
 	IndexExpected, IndexLow, IndexHigh []float64
 	// P tests all distances at once. It is the share of rounds, the observed one included, whose
 	// largest deviation of L from the mean, in standard deviations, is at least the observed one. Q
@@ -94,7 +105,10 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	l, err := newPlane(p)
+	if err := correctionNames.Check(o.Correction); err != nil {
+		return nil, err
+	}
+	l, err := newFramed(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +116,12 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		o.Bins = 50
 	}
 	if o.Most == 0 {
-		o.Most = min(l.width, l.depth) / 4
+		o.Most = l.reach() / 2
 	}
+	if err := l.fits(o.Most, true); err != nil {
+		return nil, err
+	}
+	l.covered = l.overlaps(o.Most)
 	k := len(p.Features)
 	n := int64(len(o.Pairs))
 	if o.Pairs == nil {
@@ -111,6 +129,12 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	}
 	if n <= 0 {
 		return nil, fmt.Errorf("curves need two features, and the points have %d", k)
+	}
+	if !l.o.rect && (o.Engine.Kind == engine.GPU || o.Engine.Kind == engine.Auto) {
+		if o.Engine.Kind == engine.GPU && o.Tell != nil {
+			o.Tell("the curves are computed on the cores: the GPU corrects the edges of rectangles only")
+		}
+		o.Engine.Kind, o.Engine.Also, o.Engine.GPU = engine.Multicore, nil, nil
 	}
 	some, err := o.fit(p, n) // before anything is allocated
 	if err != nil {
@@ -161,7 +185,15 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 			out = out[:min(o.Strongest, len(out))]
 		}
 	}
-	return out, nil
+	members := make([][]int32, k)
+	for i, f := range p.Feature {
+		members[f] = append(members[f], int32(i))
+	}
+	failed := make([]error, len(out))
+	err = each(ctx, o.Engine.cores(), len(out), func(_, i int) {
+		failed[i] = out[i].exact(ctx, l, members, o.Correction)
+	})
+	return out, errors.Join(append(failed, err)...)
 }
 
 // planeBytes returns the memory of points and of their positions in a plane.
@@ -210,23 +242,14 @@ func (o *CurveOptions) fit(p *Set, n int64) (some *somePairs, err error) {
 // float64Bytes rounds a number of bytes, which may be too large for an int64.
 func float64Bytes(b float64) int64 { return int64(min(b, math.MaxInt64/2)) }
 
-// curve computes the curve of a pair of features.
+// curve computes L with the translation correction and the index of a pair of features; exact
+// computes the rest.
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
-	a, b := pair[0], pair[1]
-	c := Curve{A: a, B: b, P: math.NaN(), Q: math.NaN()}
+	c := Curve{A: pair[0], B: pair[1], P: math.NaN(), Q: math.NaN()}
 	c.L, c.Index = make([]float64, s.bins), make([]float64, s.bins)
-	s.lAndIndex(l, a, b, total, c.L, c.Index)
-	pairs := pairsOf(total, a, b)
-	at := s.unordered(a, b)
-	sum := int64(0)
+	s.lAndIndex(l, c.A, c.B, total, c.L, c.Index)
 	for bin := range s.bins {
-		r := s.step * float64(bin+1)
-		sum += s.weighted[at+bin]
-		ring := l.area() * float64(s.weighted[at+bin]) / weightUnit / pairs
-		inner := r - s.step
-		c.R = append(c.R, r)
-		c.K = append(c.K, crossK(l, sum, pairs))
-		c.PCF = append(c.PCF, ring/(math.Pi*(r*r-inner*inner)))
+		c.R = append(c.R, s.step*float64(bin+1))
 	}
 	return c
 }
@@ -281,7 +304,7 @@ func (c curveRounds) at(r int, to []float64) {
 // envelopes draws the rounds of the null model and compares the curves with them.
 func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o CurveOptions,
 	total []int64, some *somePairs) error {
-	model, err := NewNullModelContext(ctx, p, o.Null, o.Bandwidth)
+	model, err := l.model(ctx, p, NullOptions{Null: o.Null, Bandwidth: o.Bandwidth})
 	if err != nil {
 		return err
 	}
@@ -290,6 +313,9 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 		drawnL[i], drawnI[i] = newCurveRounds(o.Rounds, o.Bins), newCurveRounds(o.Rounds, o.Bins)
 	}
 	var drawn atomic.Int64
+	if o.Progress != nil {
+		o.Progress("null rounds", 0, int64(o.Rounds))
+	}
 	err = on.rounds(ctx, model, o.Seed, o.Rounds, o.Bins, o.Most, some, func(round int, sums *pairSums) {
 		if o.Progress != nil {
 			o.Progress("null rounds", drawn.Add(1), int64(o.Rounds))
@@ -301,10 +327,13 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 	if err != nil {
 		return err
 	}
+	if least := float64(len(out)) / float64(o.Rounds+1); least > 0.05 && o.Tell != nil {
+		o.Tell(fmt.Sprintf("with %d rounds, q of a single pair of %d cannot be less than %.2g: use %d rounds or more, or name features",
+			o.Rounds, len(out), min(1, least), int(math.Ceil(float64(len(out))/0.05))-1))
+	}
 	ps := make([]float64, len(out))
 	err = each(ctx, on.threads, len(out), func(_, i int) {
 		c := &out[i]
-		c.Expected, c.Low, c.High = band(drawnL[i])
 		c.IndexExpected, c.IndexLow, c.IndexHigh = band(drawnI[i])
 		c.test(drawnL[i])
 		ps[i] = c.P
@@ -374,18 +403,21 @@ func nth(values []float64, k int) float64 {
 
 // test compares the largest deviation of L with those of the rounds. Mean and standard deviation at
 // each distance are those of all curves, the observed one included. Under the null hypothesis, each
-// curve then has the same chance to be the most extreme.
+// curve then has the same chance to be the most extreme. The envelope is as many deviations wide as
+// the curve that 5% of all exceed.
 func (c *Curve) test(rounds curveRounds) {
 	n := float64(rounds.rounds() + 1)
 	mean, deviation := make([]float64, len(c.R)), make([]float64, len(c.R))
 	values := make([]float64, rounds.rounds())
+	c.Expected = make([]float64, len(c.R))
 	for r := range c.R {
 		rounds.at(r, values)
-		sum := c.L[r]
+		sum := 0.0
 		for _, v := range values {
 			sum += v
 		}
-		mean[r] = sum / n
+		c.Expected[r] = sum / float64(len(values))
+		mean[r] = (c.L[r] + sum) / n
 		square := (c.L[r] - mean[r]) * (c.L[r] - mean[r])
 		for _, v := range values {
 			square += float64((v - mean[r]) * (v - mean[r]))
@@ -405,12 +437,21 @@ func (c *Curve) test(rounds curveRounds) {
 	}
 	at, size := largest(c.L)
 	hits := 1
+	sizes := []float64{math.Abs(size)}
 	for i := range rounds.rounds() {
-		if _, other := largest(rounds.of(i)); math.Abs(other) >= math.Abs(size) {
+		_, other := largest(rounds.of(i))
+		sizes = append(sizes, math.Abs(other))
+		if math.Abs(other) >= math.Abs(size) {
 			hits++
 		}
 	}
 	c.P, c.At, c.Z, c.Attract = float64(hits)/n, c.R[at], size, size > 0
+	// The largest 5% lie outside, so those that count as p of at most 0.05.
+	width := nth(sizes, len(sizes)-1-int(0.05*n+1e-9))
+	c.Low, c.High = make([]float64, len(c.R)), make([]float64, len(c.R))
+	for r := range c.R {
+		c.Low[r], c.High[r] = mean[r]-float64(width*deviation[r]), mean[r]+float64(width*deviation[r])
+	}
 }
 
 // rate finds the largest deviation of L from r if there are no rounds.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DrawCurves draws up to six curves as SVG: L - r with the mean of the null model and the band that
-// contains 95% of its rounds. Independence is a horizontal line.
+// DrawCurves draws up to six curves as SVG: L - r with the mean of the null model and the global
+// envelope of its rounds. Independence is a horizontal line.
 func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	curves = curves[:min(6, len(curves))]
 	const width, margin, gap, top, panelH = 1200.0, 48.0, 40.0, 96.0, 300.0
@@ -24,7 +24,7 @@ func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	fmt.Fprintf(b, `<text x="%.0f" y="46" font-size="24" font-weight="600" fill="#1d2330">At which distances are kinds of places found together?</text>`+"\n", margin)
 	note := "L(r) − r: above the band they attract one another, below they avoid one another."
 	if len(curves) > 0 && curves[0].Expected != nil {
-		note += fmt.Sprintf(" Band: 95%% of the rounds of null %q, dashed its mean.", null)
+		note += fmt.Sprintf(" Band: 95%% of the rounds of null %q lie wholly in it; dashed: their mean.", null)
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="72" font-size="14" fill="#667085">%s</text>`+"\n", margin,
 		html.EscapeString(note))
@@ -87,6 +87,13 @@ func (c *Curve) draw(b *bufio.Writer, p *Set, x, y, width, height float64) {
 		anchor := []string{"start", "middle", "end"}[int(2*t)]
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="%s" fill="#667085">%s</text>`, t*width, height+16, anchor, strings.TrimSpace(fmt.Sprintf("%.4g %s", t*most, unit)))
 	}
+	axis := "distance r"
+	rise := "L(r) − r"
+	if unit != "" {
+		axis, rise = axis+", "+unit, rise+", "+unit
+	}
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`, width/2, height+32, html.EscapeString(axis))
+	fmt.Fprintf(b, `<text transform="translate(-8 %.1f) rotate(-90)" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`, height/2, html.EscapeString(rise))
 	for _, v := range []float64{low + pad, high - pad} {
 		fmt.Fprintf(b, `<text x="4" y="%.1f" font-size="11.5" fill="#667085">%.3g</text>`, py(v)+4, v)
 	}

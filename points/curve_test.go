@@ -84,7 +84,7 @@ func TestCurvesFollowFromTheDefinition(t *testing.T) {
 func TestCurvesDoNotDependOnThreads(t *testing.T) {
 	p := drawn(2, 900, 3, 0.4)
 	want := ""
-	for null := range Inhomogeneous + 1 {
+	for null := range Cluster + 1 {
 		for _, threads := range []int{1, 4} {
 			curves, err := Curves(t.Context(), p,
 				CurveOptions{Most: 60, Bins: 6, Rounds: 9, Null: null, Engine: Engine{Threads: threads}, Seed: 3})
@@ -173,8 +173,8 @@ func TestNullsKeepWhatTheySay(t *testing.T) {
 		return c[0].PCF[0]
 	}
 	before := own(p, 0, 0)
-	for null := range Inhomogeneous + 1 {
-		m, err := NewNullModel(p, null, 0)
+	for null := range Cluster + 1 {
+		m, err := NewNullModel(t.Context(), p, NullOptions{Null: null})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,11 +184,11 @@ func TestNullsKeepWhatTheySay(t *testing.T) {
 			within, between = within+own(s, 0, 0)/40, between+own(s, 0, 1)/40
 		}
 		t.Logf("%s: within %.2f of %.2f, between %.2f", null, within, before, between)
-		if keeps := within > before/2; keeps != (null == Shift || null == Cluster) {
+		if keeps := within > before/2; keeps != (null != Relabel) {
 			t.Errorf("%s: pair correlation within a feature went from %v to %v, want it kept: %v",
 				null, before, within, !keeps)
 		}
-		if math.Abs(between-1) > 0.5 && null != Relabel && null != Inhomogeneous {
+		if math.Abs(between-1) > 0.5 && null != Relabel {
 			t.Errorf("%s: pair correlation between features is %v, want about 1", null, between)
 		}
 	}

@@ -124,7 +124,7 @@ func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := each(ctx, s.threads, rounds, func(_, round int) {
-		one, err := m.draw(seed, round).sumPairs(ctx, 1, bins, most, true, some)
+		one, err := m.draw(seed, round, some).sumPairs(ctx, 1, bins, most, true, some)
 		if err != nil {
 			cancel(err)
 			return
@@ -143,14 +143,14 @@ func (g *GPU) sumRounds(ctx context.Context, threads int, m *NullModel, seed uin
 	return g.share(ctx, rounds, func(ctx context.Context, g *GPU, first, end int) error {
 		l := m.plane
 		over := gridOver(l, most)
-		if m.null == Shift { // shifted points are spread over the whole rectangle
+		if m.torus() { // shifted points are spread over the whole rectangle
 			over = newGrid(l.minX, l.minY, l.width, l.depth, most, len(l.x))
 		}
 		p, err := g.planPairs(l, over, bins, most, true)
 		if err != nil {
 			return err
 		}
-		atOnce, err := p.batchRounds(end-first, m.null != Shift)
+		atOnce, err := p.batchRounds(end-first, !m.torus())
 		if err != nil {
 			return err
 		}
@@ -199,8 +199,8 @@ func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64,
 	l := m.plane
 	n := len(l.x)
 	d := drawnRounds{rounds: hi - lo, x: l.x, y: l.y, feature: l.feature}
-	switch m.null {
-	case Shift:
+	switch {
+	case m.torus():
 		for round := lo; round < hi; round++ {
 			rng := rand.New(rand.NewPCG(seed, uint64(round)))
 			for range m.members {
@@ -209,13 +209,13 @@ func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64,
 			}
 		}
 		return d, nil
-	case Relabel:
+	case m.null == Relabel:
 		d.feature = make([]int32, n*d.rounds)
 	default:
 		d.x, d.y = make([]float64, n*d.rounds), make([]float64, n*d.rounds)
 	}
 	err := each(ctx, threads, d.rounds, func(_, i int) {
-		drawn := m.draw(seed, lo+i)
+		drawn := m.draw(seed, lo+i, nil)
 		if m.null == Relabel {
 			copy(d.feature[i*n:], drawn.feature)
 			return

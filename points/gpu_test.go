@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,12 @@ func crowd(seed uint64, n, features int) *Set {
 		p.X, p.Y, p.Feature = append(p.X, x), append(p.Y, y), append(p.Feature, int32(rng.IntN(features)))
 	}
 	p.X[n-1], p.Y[n-1] = 150, -40
+	if n == 1 {
+		return p
+	}
+	// A rectangle, as the device corrects the edges of no other study area.
+	p.Window = &Window{rings: rectangle(slices.Min(p.X), slices.Min(p.Y), slices.Max(p.X)-slices.Min(p.X),
+		slices.Max(p.Y)-slices.Min(p.Y)).rings}
 	return p
 }
 

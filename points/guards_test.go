@@ -16,7 +16,7 @@ func TestNullsNeedAnArea(t *testing.T) {
 	line := &Set{X: []float64{1, 2, 3, 4}, Y: []float64{5, 5, 5, 5}, Feature: []int32{0, 1, 0, 1},
 		Features: []string{"a", "b"}}
 	for _, null := range []Null{Shift, Relabel, Cluster, Inhomogeneous} {
-		_, err := NewNullModel(line, null, 1)
+		_, err := NewNullModel(t.Context(), line, NullOptions{Null: null, Bandwidth: 1})
 		if ok := null == Relabel; ok != (err == nil) || !ok && !strings.Contains(err.Error(), "on one line") {
 			t.Errorf("%v: error %v, want one only if positions are drawn", null, err)
 		}
@@ -46,11 +46,11 @@ func TestNearestPointsWithTies(t *testing.T) {
 
 // A feature of few points shows no clusters: the null model spreads it over the area.
 func TestFewPointsAreNotDrawnAsACluster(t *testing.T) {
-	m, err := NewNullModel(drawn(5, 9, 1, 0), Cluster, 1)
+	m, err := NewNullModel(t.Context(), drawn(5, 9, 1, 0), NullOptions{Null: Cluster, Bandwidth: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, far := m.draw(1, 0), 0.0
+	l, far := m.draw(1, 0, nil), 0.0
 	for i := range l.x {
 		far = max(far, math.Hypot(l.x[i]-l.x[0], l.y[i]-l.y[0]))
 	}

@@ -159,19 +159,19 @@ func TestLongLoopsStopInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newPairSums(2, 4, 400, true, nil)
-	s.block(&stopped{t.Context(), 2}, l, newCells(l, 400), 0, len(l.x), 400)
+	s.block(&stopped{t.Context(), 2}, l, newCells(l, 400), 0, len(l.x), 400, nil)
 	part, all := int64(0), int64(0)
 	for _, n := range s.nearest {
 		part += n
 	}
-	s.block(t.Context(), l, newCells(l, 400), 0, len(l.x), 400)
+	s.block(t.Context(), l, newCells(l, 400), 0, len(l.x), 400, nil)
 	for _, n := range s.nearest {
 		all += n
 	}
 	if part == 0 || part > all/10 {
 		t.Errorf("a block counted %d of %d after its context had ended", part, all-part)
 	}
-	if _, err := NewNullModelContext(&stopped{t.Context(), 1}, p, Cluster, 0); !errors.Is(err, context.Canceled) {
+	if _, err := NewNullModel(&stopped{t.Context(), 1}, p, NullOptions{Null: Cluster}); !errors.Is(err, context.Canceled) {
 		t.Errorf("fitting a null model: %v", err)
 	}
 }

@@ -15,23 +15,25 @@ import (
 // independent. A test cannot detect what the null model preserves.
 type Null int
 
-// The null models.
+// The null models. All but Relabel leave points in the study area.
 const (
+	// Inhomogeneous moves all points of each feature together, as Shift does, but so that the
+	// density is kept that all features share. What is left to detect is dependence at distances
+	// shorter than the density's bandwidth.
+	Inhomogeneous Null = iota
 	// Shift moves all points of each feature by one random vector, on a torus. Each feature keeps
-	// its own clustering exactly. Density that features share is lost and counts as dependence.
-	Shift Null = iota
+	// its own clustering: exactly in a rectangle, otherwise nearly. Density that features share is
+	// lost and counts as dependence.
+	Shift
 	// Relabel permutes the features over the positions. The distribution of all points is kept; the
 	// clustering of single features is lost. It answers whether labels are mixed.
 	Relabel
 	// Cluster draws each feature from a Thomas process fitted to it: as many clusters of the same
-	// size, at other positions.
+	// size, at other positions, which follow the density that all features share.
 	Cluster
-	// Inhomogeneous draws each feature from a smooth density fitted to it. Where a feature is
-	// common is kept; its dependence at short distances is lost.
-	Inhomogeneous
 )
 
-var nullNames = choice.New[Null]("null", "shift", "relabel", "cluster", "inhomogeneous")
+var nullNames = choice.New[Null]("null", "inhomogeneous", "shift", "relabel", "cluster")
 
 // Nulls returns the names that ParseNull accepts.
 func Nulls() []string { return nullNames.List() }
@@ -47,69 +49,110 @@ func (n *Null) UnmarshalText(name []byte) error { return nullNames.Set(n, string
 // ParseNull returns the null model with the given name.
 func ParseNull(name string) (Null, error) { return nullNames.Parse(name) }
 
+// NullOptions are the options of NewNullModel.
+type NullOptions struct {
+	Null Null // the zero value is Inhomogeneous
+	// Bandwidth is that of the kernel estimate of the density that all features share, for
+	// Inhomogeneous and Cluster, a distance. 0 means the one with which some features predict the
+	// others best, or a uniform density.
+	Bandwidth float64
+	// Distance is the distance of neighbours, if there is one. A bandwidth that is not given is at
+	// least twice as large, as the density would explain neighbours otherwise.
+	Distance float64
+}
+
 // NullModel draws points from a null model that was fitted to a set.
 type NullModel struct {
 	null      Null
 	set       *Set
 	plane     *plane
+	flat      *flat     // nil if points move on the torus of a rectangle
+	u, v      []float64 // positions of the points in flat
 	thomas    []thomas  // by feature
-	bandwidth []float64 // by feature
+	bandwidth float64   // of the shared density; 0 if it is uniform
 	members   [][]int32 // points by feature
 }
 
-// NewNullModel fits a null model to points. bandwidth is the bandwidth of the smooth density of
-// Inhomogeneous, in the unit of distances; 0 means Scott's rule for each feature.
-func NewNullModel(p *Set, null Null, bandwidth float64) (*NullModel, error) {
-	return NewNullModelContext(context.Background(), p, null, bandwidth)
-}
-
-// NewNullModelContext is NewNullModel that stops when ctx is done: fitting clusters to many
-// features takes long.
-func NewNullModelContext(ctx context.Context, p *Set, null Null, bandwidth float64) (*NullModel, error) {
+// NewNullModel fits a null model to points, in their study area.
+func NewNullModel(ctx context.Context, p *Set, o NullOptions) (*NullModel, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	if err := nullNames.Check(null); err != nil {
+	if err := nullNames.Check(o.Null); err != nil {
 		return nil, err
 	}
-	lay := newPlane
-	if null == Relabel { // positions stay where they are
-		lay = layOut
+	if o.Null == Relabel { // positions stay where they are, at any distance
+		l, err := layOut(p)
+		if err != nil {
+			return nil, err
+		}
+		return &NullModel{null: o.Null, set: p, plane: l}, nil
 	}
-	l, err := lay(p)
+	l, err := newFramed(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	m := &NullModel{null: null, set: p, plane: l, members: make([][]int32, len(p.Features))}
-	if null != Relabel && (l.width == 0 || l.depth == 0) {
-		return nil, fmt.Errorf("all points lie on one line: points.Null=%s needs an area", null)
+	return l.model(ctx, p, o)
+}
+
+// model is NewNullModel for points in a study area.
+func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, error) {
+	m := &NullModel{null: o.Null, set: p, plane: l}
+	if o.Null == Relabel {
+		return m, nil
 	}
+	if !(l.area() > 0) {
+		return nil, fmt.Errorf("all points lie on one line: points.Null=%s needs an area", o.Null)
+	}
+	m.members = make([][]int32, len(p.Features))
 	for i, f := range p.Feature {
 		m.members[f] = append(m.members[f], int32(i))
 	}
-	for _, members := range m.members {
-		if err := ctx.Err(); err != nil {
+	var r raster
+	var density []float64
+	if o.Null != Shift {
+		var err error
+		if r, density, m.bandwidth, err = l.sharedDensity(ctx, o.Bandwidth, 2*o.Distance); err != nil {
 			return nil, err
 		}
-		switch null {
-		case Cluster:
-			m.thomas = append(m.thomas, fitThomas(ctx, l, members))
-		case Inhomogeneous:
-			h := bandwidth
-			if h == 0 {
-				h = scott(l, members)
+	}
+	if density != nil || !l.o.rect || o.Null == Cluster {
+		m.flat = newFlat(l.o, r, density)
+	}
+	if o.Null == Cluster {
+		for _, members := range m.members {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-			m.bandwidth = append(m.bandwidth, h)
+			m.thomas = append(m.thomas, m.fitThomas(ctx, members))
+		}
+		return m, ctx.Err()
+	}
+	if m.flat != nil {
+		m.u, m.v = make([]float64, len(l.x)), make([]float64, len(l.x))
+		for i := range l.x {
+			if i&1023 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			m.u[i], m.v[i] = m.flat.forward(l.x[i], l.y[i])
 		}
 	}
-	return m, ctx.Err()
+	return m, nil
 }
+
+// Bandwidth returns the bandwidth of the density that all features share, which the model keeps; 0
+// means that it is uniform.
+func (m *NullModel) Bandwidth() float64 { return m.bandwidth }
+
+// torus reports whether the model only moves features on the torus of a rectangle.
+func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel }
 
 // Draw returns the points of one round, which depend only on the seed and the round. Points keep
 // their numbers and everything that the null model does not change.
 func (m *NullModel) Draw(seed uint64, round int) *Set {
-	l := m.draw(seed, round)
-	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time, CRS: m.set.CRS}
+	l := m.draw(seed, round, nil)
+	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time,
+		CRS: m.set.CRS, Window: m.set.Window}
 	if m.null == Relabel {
 		out.X, out.Y = m.set.X, m.set.Y
 		return out
@@ -120,7 +163,9 @@ func (m *NullModel) Draw(seed uint64, round int) *Set {
 	return out
 }
 
-func (m *NullModel) draw(seed uint64, round int) *plane {
+// draw returns the points of a round. Features that are not among the pairs may stay where they
+// are.
+func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	l := m.plane
 	if m.null == Relabel {
@@ -130,21 +175,24 @@ func (m *NullModel) draw(seed uint64, round int) *plane {
 	}
 	x, y := make([]float64, len(l.x)), make([]float64, len(l.y))
 	for f, members := range m.members {
-		switch m.null {
-		case Shift:
-			dx, dy := m.shift(rng)
+		dx, dy := m.shift(rng)
+		switch {
+		case some != nil && len(some.of(int32(f))) == 0:
+			for _, i := range members {
+				x[i], y[i] = l.x[i], l.y[i]
+			}
+		case m.null == Cluster:
+			own := rand.New(rand.NewPCG(seed^uint64(f+1)<<32, uint64(round)))
+			m.thomas[f].draw(m.flat, members, own, x, y)
+		case m.flat == nil:
 			for _, i := range members {
 				x[i] = l.minX + wrap(l.x[i]-l.minX+dx, l.width)
 				y[i] = l.minY + wrap(l.y[i]-l.minY+dy, l.depth)
 			}
-		case Cluster:
-			m.thomas[f].draw(l, members, rng, x, y)
-		case Inhomogeneous:
-			h := m.bandwidth[f]
+		default:
+			du, dv := dx/l.width, dy/l.depth
 			for _, i := range members {
-				from := members[rng.IntN(len(members))]
-				x[i] = l.minX + reflect(l.x[from]-l.minX+float64(h*rng.NormFloat64()), l.width)
-				y[i] = l.minY + reflect(l.y[from]-l.minY+float64(h*rng.NormFloat64()), l.depth)
+				x[i], y[i] = m.flat.back(wrap(m.u[i]+du, 1), wrap(m.v[i]+dv, 1))
 			}
 		}
 	}
@@ -165,44 +213,19 @@ func wrap(v, size float64) float64 {
 	return v
 }
 
-// reflect brings v into [0, size] by reflection at both ends.
-func reflect(v, size float64) float64 {
-	v = wrap(v, 2*size)
-	return min(v, 2*size-v)
-}
-
-// scott is Scott's rule for the bandwidth in two dimensions.
-func scott(l *plane, members []int32) float64 {
-	n := float64(len(members))
-	spread := func(v []float64) float64 {
-		mean, sum := 0.0, 0.0
-		for _, i := range members {
-			mean += v[i] / n
-		}
-		for _, i := range members {
-			sum += float64((v[i] - mean) * (v[i] - mean))
-		}
-		return math.Sqrt(sum / n)
-	}
-	if n < 2 {
-		return min(l.width, l.depth) / 4
-	}
-	return math.Sqrt((spread(l.x)*spread(l.x)+spread(l.y)*spread(l.y))/2) * math.Pow(n, -1.0/6)
-}
-
-// thomas is a Thomas process: parents are distributed uniformly over the area, and children
-// normally around their parents.
+// thomas is a Thomas process: parents follow the shared density, and children are distributed
+// normally around their parents, in the study area.
 type thomas struct {
 	sigma   float64
-	parents float64 // expected number; 0 means no clustering: children are uniform
+	parents float64 // expected number; 0 means no clustering: children follow the density
 }
 
-// fitThomas fits by minimum contrast: the K function of a Thomas process is
-// pi r² + (1 - exp(-r²/4σ²))/κ, with κ the density of parents. For each of some σ, 1/κ follows
-// from least squares on K, weighted by 1/r. Of these candidates, the one whose √K fits best is
-// taken.
-func fitThomas(ctx context.Context, l *plane, members []int32) thomas {
-	const bins, enough = 64, 4000
+// fitThomas fits by minimum contrast: the K function of a Thomas process is pi r² + (1 -
+// exp(-r²/4σ²))/κ, with κ the density of parents. Here it is the inhomogeneous K, with respect to
+// the shared density. For each of some σ, 1/κ follows from least squares on K, weighted by 1/r. Of
+// these candidates, the one whose √K fits best is taken.
+func (m *NullModel) fitThomas(ctx context.Context, members []int32) thomas {
+	const bins, enough = 64, 1500
 	if len(members) < 10 {
 		return thomas{}
 	}
@@ -213,27 +236,39 @@ func fitThomas(ctx context.Context, l *plane, members []int32) thomas {
 		}
 		members = some
 	}
-	own := &plane{features: 1, minX: l.minX, minY: l.minY, width: l.width, depth: l.depth,
-		feature: make([]int32, len(members))}
-	for _, i := range members {
-		own.x, own.y = append(own.x, l.x[i]), append(own.y, l.y[i])
+	l := m.plane
+	most := l.reach() / 2
+	covered := l.overlaps(most)
+	width := most / bins
+	density := make([]float64, len(members))
+	for i, k := range members {
+		density[i] = m.flat.at(l.x[k], l.y[k])
 	}
-	most := min(l.width, l.depth) / 4
-	sums := newPairSums(1, bins, most, true, nil)
-	sums.block(ctx, own, newCells(own, most), 0, len(own.x), most)
+	sums := make([]float64, bins)
+	for i, a := range members {
+		if i&63 == 0 && ctx.Err() != nil {
+			return thomas{}
+		}
+		for j, b := range members[:i] {
+			dx, dy := l.x[b]-l.x[a], l.y[b]-l.y[a]
+			if d := math.Sqrt(dx*dx + dy*dy); d < most {
+				sums[int(d/width)] += 1 / (covered.of(dx, dy) * density[i] * density[j])
+			}
+		}
+	}
 	n := float64(len(members))
 	k := make([]float64, bins)
-	total := int64(0)
+	total := 0.0
 	for b := range k {
-		total += sums.weighted[b]
-		k[b] = own.area() * 2 * float64(total) / weightUnit / (n * (n - 1))
+		total += sums[b]
+		k[b] = 2 * total / (n * (n - 1))
 	}
 	best, fit := math.Inf(1), thomas{}
 	for step := range 40 {
 		sigma := most * math.Pow(0.01, float64(step)/39) / 2
 		var num, den float64
 		for b := range k {
-			r := float64(b+1) * sums.step
+			r := float64(b+1) * width
 			rise := 1 - math.Exp(-r*r/(4*sigma*sigma))
 			num += (k[b] - math.Pi*r*r) * rise / r
 			den += rise * rise / r
@@ -244,13 +279,13 @@ func fitThomas(ctx context.Context, l *plane, members []int32) thomas {
 		}
 		miss := 0.0
 		for b := range k {
-			r := float64(b+1) * sums.step
+			r := float64(b+1) * width
 			model := math.Pi*r*r + perParent*(1-math.Exp(-r*r/(4*sigma*sigma)))
 			d := math.Sqrt(model) - math.Sqrt(max(0, k[b]))
 			miss += d * d
 		}
 		if miss < best {
-			best, fit = miss, thomas{sigma, own.area() / perParent}
+			best, fit = miss, thomas{sigma, l.area() / perParent}
 		}
 	}
 	if fit.parents > 100*n { // hardly any clustering
@@ -260,10 +295,10 @@ func fitThomas(ctx context.Context, l *plane, members []int32) thomas {
 }
 
 // draw places as many children as there are members.
-func (t thomas) draw(l *plane, members []int32, rng *rand.Rand, x, y []float64) {
+func (t thomas) draw(on *flat, members []int32, rng *rand.Rand, x, y []float64) {
 	if t.parents == 0 {
 		for _, i := range members {
-			x[i], y[i] = l.minX+rng.Float64()*l.width, l.minY+rng.Float64()*l.depth
+			x[i], y[i] = on.back(rng.Float64(), rng.Float64())
 		}
 		return
 	}
@@ -271,12 +306,18 @@ func (t thomas) draw(l *plane, members []int32, rng *rand.Rand, x, y []float64) 
 	n := max(1, poisson(rng, t.parents))
 	at := make([][2]float64, n)
 	for k := range at {
-		at[k] = [2]float64{rng.Float64() * l.width, rng.Float64() * l.depth}
+		at[k][0], at[k][1] = on.back(rng.Float64(), rng.Float64())
 	}
 	for _, i := range members {
 		p := at[rng.IntN(n)]
-		x[i] = l.minX + wrap(p[0]+float64(t.sigma*rng.NormFloat64()), l.width)
-		y[i] = l.minY + wrap(p[1]+float64(t.sigma*rng.NormFloat64()), l.depth)
+		x[i], y[i] = p[0], p[1]
+		for range 100 { // until it lies in the area
+			cx, cy := p[0]+float64(t.sigma*rng.NormFloat64()), p[1]+float64(t.sigma*rng.NormFloat64())
+			if on.o.contains(cx, cy) {
+				x[i], y[i] = cx, cy
+				break
+			}
+		}
 	}
 }
 

@@ -77,8 +77,8 @@ func (s *pairSums) add(o *pairSums) {
 const blockPoints = 1 << 10
 
 // sumPairs computes the sums in one pass over all pairs of points up to a distance. Weights are
-// those of the translation correction: the area of the rectangle divided by that of its overlap
-// with itself, shifted by the vector between the two points.
+// those of the translation correction: the area of the window divided by that of its overlap with
+// itself, shifted by the vector between the two points.
 // With some, edges is true, and only the points of its features are looked at.
 func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, edges bool,
 	some *somePairs) (*pairSums, error) {
@@ -90,6 +90,10 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 		l = some.only(l)
 	}
 	c := newCells(l, most)
+	var covered *overlaps
+	if edges && l.o != nil && !l.o.rect {
+		covered = l.overlaps(most)
+	}
 	parts := make([]*pairSums, max(1, workers))
 	var mu sync.Mutex
 	err := each(ctx, workers, (len(c.x)+blockPoints-1)/blockPoints, func(w, b int) {
@@ -98,7 +102,7 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 			parts[w] = newPairSums(k, bins, most, edges, some)
 			mu.Unlock()
 		}
-		parts[w].block(ctx, l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most)
+		parts[w].block(ctx, l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most, covered)
 	})
 	if err != nil {
 		return nil, err
@@ -114,17 +118,22 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 
 // fits returns an error if the edge correction is not valid up to a distance.
 func (l *plane) fits(most float64, edges bool) error {
-	if edges && (!(most > 0) || 2*most > min(l.width, l.depth)) {
-		return fmt.Errorf("distance %v: want more than 0 and at most half the shorter side of the area, %v",
-			most, min(l.width, l.depth)/2)
+	if !edges || most > 0 && most <= l.reach() {
+		return nil
 	}
-	return nil
+	if l.o != nil && !l.o.rect {
+		return fmt.Errorf("distance %v: want more than 0 and at most %.5g, by which the study area can be "+
+			"shifted and still overlap a quarter of itself", most, l.reach())
+	}
+	return fmt.Errorf("distance %v: want more than 0 and at most half the shorter side of the area, %v",
+		most, l.reach())
 }
 
 // block adds the pairs whose first point is in [lo, hi). It first gathers the neighbours of a point
 // without a branch, which would often be mispredicted, and then adds them. It stops when ctx is
 // done: where everything is near, one block takes seconds.
-func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, most float64) {
+// covered is nil in a rectangle.
+func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, most float64, covered *overlaps) {
 	limit := most * most
 	perStep := 1 / s.step
 	t := s.newTargets()
@@ -175,6 +184,9 @@ func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, mo
 					continue
 				}
 				overlap := (l.width - math.Abs(c.x[j]-x)) * (l.depth - math.Abs(c.y[j]-y))
+				if covered != nil {
+					overlap = max(l.o.area/16, covered.of(c.x[j]-x, c.y[j]-y))
+				}
 				s.weighted[at] += int64(area/overlap + 0.5)
 			}
 		}

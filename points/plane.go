@@ -12,7 +12,7 @@ import (
 )
 
 // plane has the points that statistics use: positions in a plane, in the unit of distances, and the
-// rectangle around them, which is taken as the study area. Longitudes and latitudes are projected
+// rectangle around them or around the study area. Longitudes and latitudes are projected
 // by Lambert's azimuthal equal-area projection around their centre. Areas are exact; distances
 // within 300 km of the centre are accurate to 0.1%.
 type plane struct {
@@ -21,7 +21,11 @@ type plane struct {
 	features     int
 	minX, minY   float64
 	width, depth float64
-	back         func(x, y float64) (float64, float64) // to the coordinates of the Set
+	o            *outline  // the study area; nil before frame
+	far          float64   // kept by reach
+	covered      *overlaps // of a study area that is no rectangle, for sums; nil means not made yet
+
+	forward, back func(x, y float64) (float64, float64) // from and to the coordinates of the Set
 }
 
 // widest is the largest extent, in metres, of longitudes and latitudes that newPlane accepts.
@@ -35,6 +39,15 @@ func newPlane(p *Set) (*plane, error) {
 	return l, err
 }
 
+// newFramed is newPlane with the study area of the points.
+func newFramed(ctx context.Context, p *Set) (*plane, error) {
+	l, err := newPlane(p)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.frame(ctx, p)
+}
+
 // layOut is newPlane without a largest extent. Only distances near the centre are then accurate.
 func layOut(p *Set) (*plane, error) {
 	n := p.Len()
@@ -43,12 +56,14 @@ func layOut(p *Set) (*plane, error) {
 	}
 	l := &plane{x: p.X, y: p.Y, feature: p.Feature, features: len(p.Features)}
 	l.back = func(x, y float64) (float64, float64) { return x, y }
+	l.forward = l.back
 	if p.CRS.Geographic() {
 		lon, lat := middle(p)
 		z := newAzimuthal(wgs84Ellipsoid, lon, max(-89, min(89, lat)), 0, 0)
 		l.x, l.y = make([]float64, n), make([]float64, n)
+		l.forward = func(x, y float64) (float64, float64) { return z.forward(x*degree, y*degree) }
 		for i := range l.x {
-			l.x[i], l.y[i] = z.forward(p.X[i]*degree, p.Y[i]*degree)
+			l.x[i], l.y[i] = l.forward(p.X[i], p.Y[i])
 		}
 		l.back = func(x, y float64) (float64, float64) {
 			lon, lat := z.inverse(x, y)
@@ -71,7 +86,13 @@ func middle(p *Set) (lon, lat float64) {
 	return math.Atan2(y, x) / degree, math.Atan2(z, math.Hypot(x, y)) / degree
 }
 
-func (l *plane) area() float64 { return l.width * l.depth }
+// area returns the area of the study area.
+func (l *plane) area() float64 {
+	if l.o == nil {
+		return l.width * l.depth
+	}
+	return l.o.area
+}
 
 // moved returns the plane with other positions or features.
 func (l *plane) moved(x, y []float64, feature []int32) *plane {

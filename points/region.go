@@ -10,9 +10,9 @@ import (
 
 // Region is a named part of the map.
 type Region struct {
-	Name  string         // a property, the id or a number; see ParseRegions
-	rings [][][2]float64 // of one or more polygons, outer rings and holes
-	box   [4]float64     // least x and y, largest x and y
+	Name     string           // a property, the id or a number; see ParseRegions
+	polygons [][][][2]float64 // an outer ring and holes each
+	box      [4]float64       // least x and y, largest x and y
 }
 
 // Contains reports whether a position lies in the region, that is, whether a ray to the right
@@ -22,13 +22,11 @@ func (r *Region) Contains(x, y float64) bool {
 		return false
 	}
 	in := false
-	for _, ring := range r.rings {
-		last := ring[len(ring)-1]
-		for _, p := range ring {
-			if (p[1] > y) != (last[1] > y) && x < (last[0]-p[0])*(y-p[1])/(last[1]-p[1])+p[0] {
+	for _, polygon := range r.polygons {
+		for _, ring := range polygon {
+			if ringHolds(ring, [2]float64{x, y}) {
 				in = !in
 			}
-			last = p
 		}
 	}
 	return in
@@ -40,76 +38,109 @@ type geoPolygons struct {
 	CRS      json.RawMessage `json:"crs"`
 	Features []geoPolygon    `json:"features"`
 	geoPolygon
+	Coordinates json.RawMessage `json:"coordinates"` // of a geometry that is no part of a feature
 }
 
 type geoPolygon struct {
 	ID         any            `json:"id"`
 	Properties map[string]any `json:"properties"`
-	Geometry   *struct {
-		Type        string          `json:"type"`
-		Coordinates json.RawMessage `json:"coordinates"`
-	} `json:"geometry"`
+	Geometry   *geoGeometry   `json:"geometry"`
+}
+
+type geoGeometry struct {
+	Type        string          `json:"type"`
+	Coordinates json.RawMessage `json:"coordinates"`
 }
 
 // ParseRegions reads the polygons of a GeoJSON file and converts them to a reference system. A
 // region's name is the property "name", "Name" or "NAME", the id, or the number of its feature.
 func ParseRegions(data []byte, to *CRS) ([]Region, error) {
+	list, err := parsePolygons(data, to)
+	if err != nil {
+		return nil, err
+	}
+	var out []Region
+	for _, l := range list {
+		r := Region{Name: l.name, polygons: l.polygons,
+			box: [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}
+		for _, ring := range slices.Concat(l.polygons...) {
+			for _, p := range ring {
+				r.box[0], r.box[1] = min(r.box[0], p[0]), min(r.box[1], p[1])
+				r.box[2], r.box[3] = max(r.box[2], p[0]), max(r.box[3], p[1])
+			}
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Window returns the region as the study area of its points.
+func (r *Region) Window() (*Window, error) {
+	w, err := newWindow(r.polygons)
+	if err != nil {
+		return nil, fmt.Errorf("region %q: %w", r.Name, err)
+	}
+	return w, nil
+}
+
+// namedPolygons are the polygons of a GeoJSON feature: an outer ring and holes each.
+type namedPolygons struct {
+	name     string
+	polygons [][][][2]float64
+}
+
+// parsePolygons reads the polygons of a GeoJSON file, of which there must be one.
+func parsePolygons(data []byte, to *CRS) ([]namedPolygons, error) {
 	var f geoPolygons
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("want GeoJSON with polygons: %w", err)
 	}
 	features := f.Features
-	if f.Type == "Feature" {
+	switch f.Type {
+	case "Feature":
 		features = []geoPolygon{f.geoPolygon}
+	case "Polygon", "MultiPolygon":
+		features = []geoPolygon{{Geometry: &geoGeometry{f.Type, f.Coordinates}}}
 	}
 	convert, err := fromGeoJSON(f.CRS, to)
 	if err != nil {
 		return nil, err
 	}
-	var out []Region
+	var out []namedPolygons
 	for i, g := range features {
 		if g.Geometry == nil {
 			continue
 		}
-		r := Region{Name: g.name(i + 1), box: [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}
-		var polygons [][][][2]float64
+		n := namedPolygons{name: g.name(i + 1)}
 		switch g.Geometry.Type {
 		case "Polygon":
-			polygons = make([][][][2]float64, 1)
-			err = json.Unmarshal(g.Geometry.Coordinates, &polygons[0])
+			n.polygons = make([][][][2]float64, 1)
+			err = json.Unmarshal(g.Geometry.Coordinates, &n.polygons[0])
 		case "MultiPolygon":
-			err = json.Unmarshal(g.Geometry.Coordinates, &polygons)
+			err = json.Unmarshal(g.Geometry.Coordinates, &n.polygons)
 		default:
 			err = fmt.Errorf("is a %s: want a Polygon or MultiPolygon", g.Geometry.Type)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("region %q: %w", r.Name, err)
+			return nil, fmt.Errorf("region %q: %w", n.name, err)
 		}
-		for _, ring := range slices.Concat(polygons...) {
+		for _, ring := range slices.Concat(n.polygons...) {
 			if len(ring) < 3 {
-				return nil, fmt.Errorf("region %q: a ring has %d positions: want at least 3", r.Name, len(ring))
+				return nil, fmt.Errorf("region %q: a ring has %d positions: want at least 3", n.name, len(ring))
 			}
-			r.add(ring, convert)
+			for i, p := range ring {
+				x, y := convert(p[0], p[1])
+				ring[i] = [2]float64{x, y}
+			}
 		}
-		if len(r.rings) > 0 {
-			out = append(out, r)
+		if len(slices.Concat(n.polygons...)) > 0 {
+			out = append(out, n)
 		}
 	}
 	if len(out) == 0 {
 		return nil, errors.New("no polygon: want a GeoJSON FeatureCollection of Polygons or MultiPolygons")
 	}
 	return out, nil
-}
-
-// add converts a ring in place and appends it.
-func (r *Region) add(ring [][2]float64, convert func(x, y float64) (float64, float64)) {
-	for i, p := range ring {
-		x, y := convert(p[0], p[1])
-		ring[i] = [2]float64{x, y}
-		r.box[0], r.box[1] = min(r.box[0], x), min(r.box[1], y)
-		r.box[2], r.box[3] = max(r.box[2], x), max(r.box[3], y)
-	}
-	r.rings = append(r.rings, ring)
 }
 
 // name returns the name of the region; see ParseRegions.

@@ -15,6 +15,7 @@ type Set struct {
 	Features []string  // names of the features, in ascending order
 	Time     []int64   // seconds since 1970 of each point; nil without times
 	CRS      *CRS      // nil means unknown
+	Window   *Window   // study area; nil means that statistics that need one estimate it
 }
 
 // Len returns the number of points.
@@ -155,7 +156,7 @@ func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS = p.CRS
+	out.CRS, out.Window = p.CRS, p.Window
 	return out
 }
 
@@ -168,7 +169,7 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	}
 	b.time = p.Time
 	out := b.Set()
-	out.CRS = p.CRS
+	out.CRS, out.Window = p.CRS, p.Window
 	return out
 }
 
@@ -188,14 +189,14 @@ func (p *Set) Spread(names func(feature string) []string) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS = p.CRS
+	out.CRS, out.Window = p.CRS, p.Window
 	return out
 }
 
 // withoutRare drops the features with fewer than least points, and their points.
 func (p *Set) withoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))
-	kept := &Set{CRS: p.CRS}
+	kept := &Set{CRS: p.CRS, Window: p.Window}
 	for f, n := range p.Totals() {
 		id[f] = -1
 		if n >= int64(least) {

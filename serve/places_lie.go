@@ -96,6 +96,9 @@ func (x *exchange) curve() {
 		if err != nil {
 			return nil, err
 		}
+		for i, note := range found.Notes {
+			found.Notes[i] = option.Parameters(note)
+		}
 		a := curveAnswer{CurveAnswer: *found}
 		if names == nil {
 			return a, nil

@@ -20,7 +20,7 @@ var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
 		"index", "work", "parts", "spill"}
-	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions",
+	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
 		"tls-cert", "tls-key", "token-file", "reference",
 		"stopwords", "ids", "id-root", "vectors", "shard-token-file", "indexes"}
 )

@@ -50,9 +50,9 @@ best, longest first. A feature with one
 or two points easily reaches any share: --min-points leaves such features out.
 
 --significance compares each index with random rounds of a null model, in which features are
-independent of each other. --null shift (the default) moves each feature as a whole and keeps
-its own clustering; relabel, cluster and inhomogeneous are described in 'places curve --help'. q
-corrects for all sets of a pattern's size that could have been found. With --engine gpu the
+independent of each other. --null inhomogeneous (the default) moves each feature as a whole inside
+the study area (--window) and keeps its own clustering and the density that all features share;
+shift, relabel and cluster are described in 'places curve --help'. q corrects for all sets of a pattern's size that could have been found. With --engine gpu the
 rounds run there, too: hundreds at once for pairs in a plane, otherwise one after the other.
 Several GPUs (--more-devices) share the work of --algorithm auto.`,
 		GroupID:     groupPlaces,
@@ -62,6 +62,7 @@ Several GPUs (--more-devices) share the work of --algorithm auto.`,
   collocate places poi.csv --distance 100,200,400 --min-prevalence 0.2
   collocate places poi.geojson -d 100 -p 0.3 --min-points 20
   collocate places poi.geojson --distance auto -p 0.3 --svg map.svg
+  collocate places poi.geojson -d 100 -p 0.3 --window city.geojson --significance 999
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
   collocate places poi.gpkg -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,

@@ -25,21 +25,22 @@ func newPlacesCurveCmd(a *app) *cobra.Command {
 		Use:   "curve POINTS...",
 		Short: "Show at which distances two features attract or avoid one another",
 		Long: `Compute curves of pairs of features by distance: Ripley's cross K function and L = sqrt(K/pi),
-with translation correction; the pair correlation function; and the participation index of the
-pair. Envelopes contain 95% of the rounds of a null model in which the features are independent;
-p tests all distances at once, and q is p corrected by Benjamini and Hochberg's method over all
-pairs.
+with a correction for edges; the pair correlation function, by a kernel; and the participation
+index of the pair. 95% of the rounds of a null model, in which the features are independent, lie
+wholly in the envelope of L; p tests all distances at once, for attraction and avoidance, and q is
+p corrected by Benjamini and Hochberg's method over all pairs.
 
-Null models: shift moves each feature as a whole, on a torus, and keeps its own clustering;
-relabel permutes features over the positions; cluster draws each feature from a Thomas process
-fitted to it; inhomogeneous draws it from a kernel estimate of its density, which keeps a feature
-common where it is common.
+Null models: inhomogeneous (the default) moves each feature as a whole and keeps its own
+clustering and the density that all features share; shift keeps the former only; relabel permutes
+features over the positions; cluster draws each feature from a Thomas process fitted to it. All but
+relabel move features inside the study area: --window, or the one estimated from the points.
 
 All pairs of features are computed and the strongest shown, or those of --of and --near.`,
 		Args:        cobra.MinimumNArgs(1),
 		Annotations: hasGPU,
 		Example: `  collocate places curve poi.geojson --max-distance 500 --svg curves.svg
-  collocate places curve trees.csv --of oak --near beech,birch --rounds 999 --csv curves.csv`,
+  collocate places curve trees.csv --of oak --near beech,birch --rounds 999 --csv curves.csv
+  collocate places curve poi.geojson --window city.geojson --clip`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
 	addFlags(cmd, api.CurveQuestion, &p.ask)
@@ -63,7 +64,9 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.ask.Do(cmd.Context(), a.places(in))
+	on := a.places(in)
+	answer, err := p.ask.Do(cmd.Context(), on)
+	in.Set = on.Set // those in the study area
 	if err != nil {
 		return asFlags(api.CurveQuestion, err)
 	}

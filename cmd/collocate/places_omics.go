@@ -33,7 +33,9 @@ over all pairs of points up to the largest distance. The output is CSV.`,
 			if err != nil {
 				return err
 			}
-			answer, err := ask.Do(cmd.Context(), a.places(in))
+			on := a.places(in)
+			answer, err := ask.Do(cmd.Context(), on)
+			in.Set = on.Set // those in the study area
 			if err != nil {
 				return err
 			}
@@ -92,7 +94,9 @@ the permutations, in standard deviations. This is the neighbourhood enrichment o
 			if err != nil {
 				return err
 			}
-			answer, err := ask.Do(cmd.Context(), a.places(in))
+			on := a.places(in)
+			answer, err := ask.Do(cmd.Context(), on)
+			in.Set = on.Set // those in the study area
 			if err != nil {
 				return err
 			}

@@ -69,7 +69,9 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err := checkDegrees(a, in, p.ask.Distance); err != nil {
 		return err
 	}
-	answer, err := p.ask.Do(cmd.Context(), a.places(in))
+	on := a.places(in)
+	answer, err := p.ask.Do(cmd.Context(), on)
+	in.Set = on.Set // those in the study area
 	if err != nil {
 		return asFlags(api.PairsQuestion, err)
 	}

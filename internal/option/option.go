@@ -130,6 +130,8 @@ var All = map[string]string{
 	"points.ReadOptions.Time":              "time",
 	"points.ReadOptions.X":                 "x",
 	"points.ReadOptions.Y":                 "y",
+	"points.Set.Clip":                      "clip",
+	"points.Set.Window":                    "window",
 	"points.WGS84":                         "geographic",
 	"segments.Writer.Compact":              "collocate index compact",
 	"segments.Writer.Merge":                "collocate index merge",

@@ -42,6 +42,9 @@ func (s *Server) pairs(ctx context.Context, _ *mcp.CallToolRequest,
 	if out, err = ask.Do(ctx, s.asPlaces()); err != nil {
 		return nil, nil, err
 	}
+	for i, note := range out.Notes {
+		out.Notes[i] = option.Parameters(note)
+	}
 	if n := len(out.Pairs); n > maxPairs {
 		return nil, nil, fmt.Errorf("there are %d pairs: name features with of and near, for at most %d", n, maxPairs)
 	}
@@ -54,8 +57,13 @@ func (s *Server) curve(ctx context.Context, _ *mcp.CallToolRequest,
 	if err := readArgs(api.CurveQuestion, args, &ask); err != nil {
 		return nil, nil, err
 	}
-	out, err = ask.Do(ctx, s.asPlaces())
-	return nil, out, err
+	if out, err = ask.Do(ctx, s.asPlaces()); err != nil {
+		return nil, nil, err
+	}
+	for i, note := range out.Notes {
+		out.Notes[i] = option.Parameters(note)
+	}
+	return nil, out, nil
 }
 
 // summaryResult is a summary without the kinds of which there are too many to read.

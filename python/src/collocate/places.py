@@ -102,6 +102,8 @@ def mine(
     min_prevalence: float = 0.2,
     *,
     knn: int = 0,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -127,7 +129,7 @@ def mine(
     instances: int = 0,
     significance: int = 0,
     adjust: str = "fdr",
-    null: str = "shift",
+    null: str = "inhomogeneous",
     bandwidth: float = 0,
     seed: int = 1,
     engine: str = "auto",
@@ -164,7 +166,10 @@ def mine(
     instances: list this many instances of each pattern.
     significance: test against this many rounds of a null model; adjust says how q is corrected,
         "fdr" or "max".
-    null: the null model: "shift", "relabel", "cluster" or "inhomogeneous", which has a bandwidth.
+    null: the null model: "inhomogeneous", "shift", "relabel" or "cluster".
+    bandwidth: of the density that all features share, for "inhomogeneous" and "cluster".
+    window: the study area: a file with polygons, or the polygons as GeoJSON or well-known text.
+    clip: leave out points outside the window.
     engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     args, arrays, source = _points(
@@ -179,7 +184,7 @@ def mine(
         "hierarchy": os.fspath(hierarchy or ""), "level": level, "algorithm": algorithm,
         "rules": rules, "max_if": max_if, "min_confidence": min_confidence, "instances": instances,
         "significance": significance, "adjust": adjust, "null": null or "shift",
-        "bandwidth": bandwidth, "seed": seed,
+        "bandwidth": bandwidth, "seed": seed, "window": window or "", "clip": clip,
         "engine": engine, "threads": threads, "memory": memory, "map": True,
     }  # fmt: skip
     if distance is not None and not (distance == 0 and knn):
@@ -199,6 +204,8 @@ def pairs(
     near: str | Sequence[str] | None = None,
     rounds: int = 99,
     seed: int = 1,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -228,7 +235,7 @@ def pairs(
     )
     args |= {"distance": distance, "knn": knn, "of": _listed(of), "near": _listed(near),
              "rounds": rounds if permutations is None else permutations, "seed": seed,
-             "threads": threads, "memory": memory}  # fmt: skip
+             "window": window or "", "clip": clip, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "relabelling", "rounds") as tell:
         found = call("pairs", args, arrays, progress=tell).result["pairs"]
     table = pd.DataFrame(found, columns=["of", "near", "points", "quotient", "p_value"])
@@ -243,10 +250,13 @@ def curve(
     max_distance: float = 0,
     steps: int = 50,
     top: int = 0,
+    correction: str = "translation",
     rounds: int = 99,
-    null: str = "shift",
+    null: str = "inhomogeneous",
     bandwidth: float = 0,
     seed: int = 1,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -270,8 +280,10 @@ def curve(
     distance where features are independent), the pair correlation (1 is chance) and the
     participation index.
     of, near: features; without them all pairs, or the strongest, if top says how many.
-    max_distance: 0 is a quarter of the shorter side of the area.
-    rounds: compare with this many rounds of a null model (shift, relabel, cluster, inhomogeneous).
+    max_distance: 0 is a quarter of the shorter side of the area, if that is a rectangle.
+    correction: of k, l and pair correlation for the edges of the area: "translation", "isotropic",
+        "border" or "none".
+    rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster).
         This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
         and q_value. 0 means none, which is faster.
     bins, strongest: older names of steps and top.
@@ -284,7 +296,8 @@ def curve(
     args.update(
         of=_listed(of), near=_listed(near), max_distance=max_distance,
         steps=steps if bins is None else bins, top=top if strongest is None else strongest,
-        rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
+        correction=correction, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
+        window=window or "", clip=clip,
         engine=engine, threads=threads, memory=memory,
     )  # fmt: skip
     with bar(progress, "measuring") as tell:
@@ -307,6 +320,8 @@ def curve(
 def summary(
     points: Any,
     *,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -327,7 +342,8 @@ def summary(
     args, arrays, _ = _points(
         points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
     )
-    found: dict[str, Any] = call("summary", {**args, "threads": threads}, arrays).result
+    args |= {"window": window or "", "clip": clip, "threads": threads}
+    found: dict[str, Any] = call("summary", args, arrays).result
     return found
 
 
@@ -337,6 +353,8 @@ def co_occurrence(
     *,
     steps: int = 50,
     rings: bool = False,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -363,6 +381,7 @@ def co_occurrence(
         points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
     )
     args |= {"max_distance": max_distance, "steps": steps, "rings": rings,
+             "window": window or "", "clip": clip,
              "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
     a = call("co-occurrence", args, arrays)
     names, ratio = np.array(a.result["features"], dtype=object), a.arrays["ratio"]
@@ -380,6 +399,8 @@ def enrichment(
     knn: int = 0,
     rounds: int = 999,
     seed: int = 1,
+    window: str | None = None,
+    clip: bool = False,
     x: str | None = None,
     y: str | None = None,
     geometry: str | None = None,
@@ -405,6 +426,7 @@ def enrichment(
         points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
     )
     args |= {"distance": distance, "knn": knn, "rounds": rounds, "seed": seed,
+             "window": window or "", "clip": clip,
              "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "relabelling", "rounds") as tell:
         a = call("enrichment", args, arrays, progress=tell)

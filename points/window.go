@@ -1,0 +1,276 @@
+package points
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/collocate/collocate/internal/given"
+)
+
+// Window is a study area: where points could have been. It is made of polygons, which may have
+// holes, and has the coordinates of the points.
+type Window struct {
+	rings     [][][2]float64 // directed; see checkRings
+	estimated bool
+	share     float64 // of the rectangle around the points, if it was estimated
+}
+
+// ParseWindow reads a study area: the polygons of GeoJSON, which are converted to a reference
+// system, or POLYGON or MULTIPOLYGON in well-known text, which has the points' own coordinates.
+// Polygons that share sides, as districts do, are merged. Those that cross or overlap are an error.
+func ParseWindow(data []byte, to *CRS) (*Window, error) {
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return nil, errors.New("it is empty: want polygons as GeoJSON or well-known text")
+	}
+	var all [][][][2]float64
+	var err error
+	if data[0] == '{' {
+		var list []namedPolygons
+		list, err = parsePolygons(data, to)
+		for _, l := range list {
+			all = append(all, l.polygons...)
+		}
+	} else {
+		all, err = parseWKTPolygons(string(data))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newWindow(all)
+}
+
+// newWindow makes a window of polygons: an outer ring and holes each.
+func newWindow(polygons [][][][2]float64) (*Window, error) {
+	var rings [][][2]float64
+	var outer []bool
+	for _, p := range polygons {
+		for i, r := range p {
+			rings, outer = append(rings, r), append(outer, i == 0)
+		}
+	}
+	if len(rings) == 0 {
+		return nil, errors.New("it has no polygon")
+	}
+	rings, err := checkRings(rings, outer)
+	if err != nil {
+		return nil, err
+	}
+	return &Window{rings: rings}, nil
+}
+
+// Rings returns the borders of the window's parts and of its holes. The last position of each is
+// joined with the first.
+func (w *Window) Rings() [][][2]float64 { return w.rings }
+
+// Estimated reports whether the window was estimated from the points.
+func (w *Window) Estimated() bool { return w.estimated }
+
+// Share returns the share of an estimated window in the rectangle around the points.
+func (w *Window) Share() float64 { return w.share }
+
+// Contains reports whether a position lies in the window, in the coordinates of the points.
+func (w *Window) Contains(x, y float64) bool {
+	in := false
+	for _, r := range w.rings {
+		if ringHolds(r, [2]float64{x, y}) {
+			in = !in
+		}
+	}
+	return in
+}
+
+// StudyArea returns the window of the points, which must hold all of them, or estimates one. The
+// estimate is the rectangle around the points, or a concave hull if that predicts some kinds from
+// the others better; see estimateOutline. Its second result is the area in the square of the unit
+// of distances.
+func (p *Set) StudyArea(ctx context.Context) (*Window, float64, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, 0, err
+	}
+	l, err := newFramed(ctx, p)
+	if err != nil {
+		return nil, 0, err
+	}
+	if p.Window != nil {
+		return p.Window, l.area(), nil
+	}
+	w := &Window{estimated: true, share: 1}
+	if l.width > 0 && l.depth > 0 && !l.o.rect {
+		w.share = l.o.area / (l.width * l.depth)
+	}
+	for _, r := range l.o.rings {
+		ring := slices.Clone(r)
+		for i, at := range ring {
+			ring[i][0], ring[i][1] = l.back(at[0], at[1])
+		}
+		w.rings = append(w.rings, ring)
+	}
+	return w, l.area(), nil
+}
+
+// frame sets the study area of a plane.
+func (l *plane) frame(ctx context.Context, p *Set) (err error) {
+	w := p.Window
+	switch {
+	case w == nil:
+		l.o, err = l.estimateOutline(ctx)
+		return err
+	case w.estimated && w.share == 1: // without the rounding of coordinates that were converted
+		l.o = rectangle(l.minX, l.minY, l.width, l.depth)
+		return nil
+	}
+	var rings [][][2]float64
+	extent := 0.0
+	for _, r := range w.rings {
+		for _, a := range r {
+			extent = max(extent, math.Abs(a[0]-w.rings[0][0][0]), math.Abs(a[1]-w.rings[0][0][1]))
+		}
+	}
+	for _, r := range w.rings {
+		var to [][2]float64
+		for i, a := range r {
+			x, y := l.forward(a[0], a[1])
+			to = append(to, [2]float64{x, y})
+			if !p.CRS.Geographic() || w.estimated {
+				continue
+			}
+			// Sides are straight in longitude and latitude, so they are bent in the plane.
+			b := r[(i+1)%len(r)]
+			n := int(math.Ceil(64 * math.Hypot(b[0]-a[0], b[1]-a[1]) / extent))
+			for k := 1; k < n; k++ {
+				t := float64(k) / float64(n)
+				x, y := l.forward(a[0]+t*(b[0]-a[0]), a[1]+t*(b[1]-a[1]))
+				to = append(to, [2]float64{x, y})
+			}
+		}
+		rings = append(rings, to)
+	}
+	l.o = newOutline(rings)
+	outside, first := 0, -1
+	for i, x := range l.x {
+		if !l.o.holds(x, l.y[i]) {
+			if outside++; first < 0 {
+				first = i
+			}
+		}
+	}
+	if outside > 0 && !w.estimated {
+		return fmt.Errorf("%d of %d points lie outside the window, such as (%.10g, %.10g): want a window that holds "+
+			"them, or points.Set.Clip, which leaves them out", outside, len(l.x), p.X[first], p.Y[first])
+	}
+	l.minX, l.minY, l.width, l.depth = l.o.minX, l.o.minY, l.o.maxX-l.o.minX, l.o.maxY-l.o.minY
+	return nil
+}
+
+// Clip returns the points that lie in their window, and the number of the others.
+func (p *Set) Clip(ctx context.Context) (*Set, int, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, 0, err
+	}
+	l, err := newPlane(p)
+	if err != nil || p.Window == nil {
+		return p, 0, err
+	}
+	if l.frame(ctx, p) == nil {
+		return p, 0, nil
+	}
+	in := p.Where(func(i int) bool { return l.o.holds(l.x[i], l.y[i]) })
+	if in.Len() == 0 {
+		return nil, 0, fmt.Errorf("none of %d points lies in the window: is it in another reference system?", p.Len())
+	}
+	return in, p.Len() - in.Len(), nil
+}
+
+// parseWKTPolygons reads POLYGON ((...)) or MULTIPOLYGON (((...))).
+func parseWKTPolygons(text string) ([][][][2]float64, error) {
+	kind, rest, ok := strings.Cut(text, "(")
+	kind = strings.ToUpper(strings.TrimSpace(kind))
+	if !ok || kind != "POLYGON" && kind != "MULTIPOLYGON" {
+		return nil, fmt.Errorf("%.40q: want polygons as GeoJSON, or as well-known text such as POLYGON ((0 0, 9 0, 9 9, 0 0))", text)
+	}
+	rest = "(" + rest
+	if kind == "POLYGON" {
+		rest = "(" + rest + ")"
+	}
+	var out [][][][2]float64
+	depth, from := 0, 0
+	for i, c := range rest {
+		switch c {
+		case '(':
+			if depth++; depth == 2 {
+				out = append(out, nil)
+			}
+			from = i + 1
+		case ')':
+			if depth == 3 {
+				ring, err := wktRing(rest[from:i])
+				if err != nil {
+					return nil, err
+				}
+				out[len(out)-1] = append(out[len(out)-1], ring)
+			}
+			if depth--; depth < 0 {
+				return nil, fmt.Errorf("%.40q: the parentheses do not match", text)
+			}
+		}
+	}
+	if depth != 0 {
+		return nil, fmt.Errorf("%.40q: the parentheses do not match", text)
+	}
+	return out, nil
+}
+
+// wktRing reads positions such as 0 0, 9 0, 9 9, 0 0.
+func wktRing(text string) (ring [][2]float64, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		numbers := strings.Fields(part)
+		if len(numbers) < 2 {
+			return nil, fmt.Errorf("%.40q: want two numbers", part)
+		}
+		var at [2]float64
+		for k := range at {
+			if at[k], err = strconv.ParseFloat(numbers[k], 64); err != nil {
+				return nil, fmt.Errorf("%.40q: want two numbers", part)
+			}
+		}
+		ring = append(ring, at)
+	}
+	return ring, nil
+}
+
+// GeoJSON returns the window as a MultiPolygon, in its own coordinates, for maps.
+func (w *Window) GeoJSON() json.RawMessage {
+	type ring = [][2]float64
+	var outer, holes []ring
+	for _, r := range w.rings {
+		closed := append(slices.Clone(r), r[0])
+		if ringArea(r) > 0 {
+			outer = append(outer, closed)
+		} else {
+			holes = append(holes, closed)
+		}
+	}
+	polygons := make([][]ring, len(outer))
+	for i, o := range outer {
+		polygons[i] = []ring{o}
+	}
+	for _, h := range holes {
+		at, least := 0, math.Inf(1)
+		for i, o := range outer { // of those that hold it, the smallest
+			if a := ringArea(o); ringHolds(o, inner(h[:len(h)-1])) && a < least {
+				at, least = i, a
+			}
+		}
+		polygons[at] = append(polygons[at], h)
+	}
+	text, _ := json.Marshal(map[string]any{"type": "MultiPolygon", "coordinates": polygons})
+	return text
+}
