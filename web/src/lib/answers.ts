@@ -128,6 +128,7 @@ export interface Curve {
   l_expected?: (number | null)[] // Older form of the field of curves.
   l_high?: (number | null)[] // Older form of the field of curves.
   l_low?: (number | null)[] // Older form of the field of curves.
+  notes?: string[] // On what was estimated or left out.
   null: string // The null model.
   p_value?: number // Older form of the field of curves.
   pair_correlation?: (number | null)[] // Older form of the field of curves.
