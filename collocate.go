@@ -42,6 +42,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,7 +70,8 @@ type Options struct {
 	// Schema lists the fields of documents instead of Like.
 	Schema *fields.Schema
 	// Analyzer is the name of what splits text into words, where a field names no other: unicode,
-	// english and others of text.Analyzers, or one of Analyzers; "" means unicode.
+	// english and others of text.Analyzers, one of Analyzers, or a chain such as
+	// "words | lower | fold" (see package text); "" means unicode.
 	Analyzer string
 	// Analyzers are those of your program's own that Analyzer and fields name.
 	Analyzers []text.Analyzer
@@ -220,6 +222,13 @@ func (x *Index) open() (err error) {
 	case !known:
 		return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer", x.dir)
 	}
+	if o.Schema != nil { // chains are stored in one form
+		s := &fields.Schema{Fields: slices.Clone(o.Schema.Fields)}
+		for i := range s.Fields {
+			s.Fields[i].Analyzer = text.Canonical(s.Fields[i].Analyzer)
+		}
+		o.Schema = s
+	}
 	x.schema = o.Schema
 	analyzer, err := text.ParseAnalyzer(cmp.Or(o.Analyzer, "unicode"), o.Analyzers...)
 	if err != nil {
@@ -254,7 +263,7 @@ func (x *Index) adopt(r *segments.Reader) error {
 			return err
 		}
 		if a.Name() != r.Analyzer() {
-			return fmt.Errorf("%s: the analyzer of the index is %s, not %s", x.dir, r.Analyzer(), want)
+			return fmt.Errorf("%s: the analyzer of the index is %s, not %s", x.dir, text.Short(r.Analyzer()), text.Short(want))
 		}
 	}
 	x.schema = s

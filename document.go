@@ -178,7 +178,8 @@ func suits(want, have *fields.Schema) bool {
 	}
 	filled := &fields.Schema{Fields: slices.Clone(want.Fields)}
 	for i := range filled.Fields {
-		if f := &filled.Fields[i]; f.Analyzer == "" {
+		f := &filled.Fields[i]
+		if f.Analyzer = text.Canonical(f.Analyzer); f.Analyzer == "" {
 			f.Analyzer = have.Fields[i].Analyzer
 		}
 	}

@@ -16,7 +16,8 @@
 //
 // All fields are stored, so that hits can show them, unless they are marked unstored.
 //
-// A schema is written as a list on a command line, or as JSON in a file:
+// A schema is written as a list on a command line, or as JSON in a file. The analyzer of a text
+// field may be a chain of package text, such as words|lower|stem(english).
 //
 //	title:text:english:weight=3,body:text,tags:keyword:split=|,year:number,at:geo:from=lat/lon
 //

@@ -7,6 +7,20 @@ import (
 	"testing"
 )
 
+// The analyzer of a text field may be a chain, which has colons and equal signs of its own.
+func TestFieldsWithChains(t *testing.T) {
+	s, err := ParseList([]string{"title:text:words | lower|index:edge(2-5) | synonyms(a:b => c):weight=3:unstored",
+		"body:text:unicode|query:fold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.Fields[0]
+	if f.Analyzer != "words | lower|index:edge(2-5) | synonyms(a:b => c)" || f.Weight != 3 || !f.Unstored ||
+		s.Fields[1].Analyzer != "unicode|query:fold" {
+		t.Errorf("fields %+v", s.Fields)
+	}
+}
+
 func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 	list := "title:text:english+stop:weight=3,body,dc:creator:keyword:split=;:from=dc:creator"
 	if _, err := ParseList(strings.Split(list, ",")); err == nil {

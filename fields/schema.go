@@ -52,7 +52,7 @@ type Field struct {
 	// From names the columns or JSON fields that hold the values; if it is empty, they are in the
 	// one called Name. A point may come from two, latitude and longitude.
 	From []string `json:"from,omitempty"`
-	// Analyzer is the name of the analyzer of a text field; "" means that of the index.
+	// Analyzer is the name of the analyzer of a text field, or a chain; "" means that of the index.
 	Analyzer string `json:"analyzer,omitempty"`
 	// Weight is the weight of a text field in BM25F; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
@@ -250,10 +250,12 @@ func ParseList(list []string) (*Schema, error) {
 func (f *Field) options(list string) error {
 	for list != "" {
 		var item string
-		item, list, _ = strings.Cut(list, ":")
+		item, list = cutOption(list)
 		key, value, given := strings.Cut(item, "=")
 		var err error
 		switch {
+		case f.Type == Text && f.Analyzer == "" && strings.ContainsAny(item, "|("):
+			f.Analyzer = item // a chain
 		case key == "from" && given:
 			if f.Type == Geo {
 				f.From = strings.Split(value, "/")
@@ -280,6 +282,29 @@ func (f *Field) options(list string) error {
 		}
 	}
 	return nil
+}
+
+// cutOption divides options at the first colon that is not part of a chain: in parentheses, or
+// after the side of a step, as in words|index:edge(2-5).
+func cutOption(list string) (item, rest string) {
+	depth := 0
+	for i := 0; i < len(list); i++ {
+		switch c := list[i]; {
+		case c == '\\' && depth > 0:
+			i++
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case c == ':' && depth == 0:
+			step := strings.TrimSpace(list[strings.LastIndexByte(list[:i], '|')+1 : i])
+			if strings.Contains(list[:i], "|") && (step == "index" || step == "query") {
+				continue
+			}
+			return list[:i], list[i+1:]
+		}
+	}
+	return list, ""
 }
 
 // ParseJSON reads a schema in its JSON form.

@@ -63,6 +63,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 		if analyzers[i], err = text.ParseAnalyzer(field.Analyzer, own...); err != nil {
 			return nil, fmt.Errorf("schema: field %q: %w", field.Name, err)
 		}
+		field.Analyzer = analyzers[i].Name() // a chain is stored in one form
 	}
 	if f, err = startFields(w, s); err != nil {
 		return nil, err

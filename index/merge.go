@@ -65,7 +65,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 		}
 		if s.analyzer != sources[0].analyzer {
 			return fmt.Errorf("merge %s and %s: their analyzers are %s and %s", sources[0].dir,
-				s.dir, sources[0].analyzer, s.analyzer)
+				s.dir, text.Short(sources[0].analyzer), text.Short(s.analyzer))
 		}
 		if err := sources[0].alike(s.Reader); err != nil {
 			return fmt.Errorf("merge %s and %s: %w", sources[0].dir, s.dir, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
+	"github.com/collocate/collocate/text"
 )
 
 // Shard describes an index that is a part of another one, the whole. A shard holds a range of the
@@ -111,7 +112,7 @@ func JoinShard(ctx context.Context, parts []*Reader, number int, dir string, o M
 		}
 		if p.analyzer != parts[0].analyzer {
 			return fmt.Errorf("join %s and %s: their analyzers are %s and %s", parts[0].dir,
-				p.dir, parts[0].analyzer, p.analyzer)
+				p.dir, text.Short(parts[0].analyzer), text.Short(p.analyzer))
 		}
 		if err := parts[0].alike(p); err != nil {
 			return fmt.Errorf("join %s and %s: %w", parts[0].dir, p.dir, err)

@@ -63,6 +63,7 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 			return
 		}
 		b.Threads = ask.Threads(b.Threads)
+		requests = s.rewriteAll(requests)
 		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			batchOnGPU(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else if s.e == nil {

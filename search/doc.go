@@ -66,6 +66,23 @@
 // 2 and b with weight 1. Document 2 scores 2*0.405*2.2*2/(1.3125+2) = 1.0772 for c and
 // 0.405*2.2/(1.3125+1) = 0.3857 for b, 1.4629 in total, and ranks first.
 //
+// # Synonyms
+//
+// A query's words may have synonyms: those of the index, which a chain of package text declares, or
+// Request.Synonyms instead. The longest phrases that have any are replaced first, from left to
+// right.
+//
+//   - A word and its synonyms of one word are scored as one word: its term frequency is the sum of
+//     theirs, its document frequency that of the most common one. This is Lucene's SynonymQuery.
+//   - A synonym of several words is a phrase, which adds its own score, as in an Or. Without
+//     positions, it is all of its words.
+//   - Several words that have a synonym are searched as they are, and the synonym adds its score.
+//     Where all words are required, either all of them or the synonym is.
+//   - A phrase is any of the phrases that synonyms make of it, each with its own score.
+//
+// Near, patterns and values have no synonyms. BM25F, Expand and Proximity need plain words, and
+// leave those of the index out.
+//
 // # Bounds
 //
 // Algorithms skip a document only if the score bounds of its words prove that it cannot enter the

@@ -83,6 +83,9 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 	if len(docs) == 0 {
 		return nil, nil
 	}
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
+	}
 	if r.Expand != nil {
 		if r, err = s.expanded(ctx, r); err != nil {
 			return nil, fmt.Errorf("explain: %w", err)

@@ -13,6 +13,7 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // mostNotes is the number of parts of a query that notes name.
@@ -36,13 +37,16 @@ func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes [
 		r.Query == nil && len(r.Words) == 0 && strings.TrimSpace(r.Text) == "" {
 		return nil, nil
 	}
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
+	}
 	list, empty, err := tree.Lacks(ctx, s.tree, &r)
 	if err != nil {
 		return nil, err
 	}
 	if empty {
 		return []string{fmt.Sprintf("nothing is left of the query: the analyzer %s of the index drops "+
-			"its words, such as stop words, and signs", s.index.Analyzer())}, nil
+			"its words, such as stop words, and signs", text.Short(s.index.Analyzer()))}, nil
 	}
 	more := list[min(len(list), mostNotes):]
 	list = list[:len(list)-len(more)]
@@ -70,6 +74,8 @@ func lackNote(l tree.Lack) string {
 		return fmt.Sprintf("no document has the word %.60q%s", l.Text, in)
 	case query.Fuzzy:
 		return fmt.Sprintf("no word%s differs from %.60q by at most %d typing errors", in, part.Text, part.Edits)
+	case query.Same:
+		return fmt.Sprintf("no document has one of the words %.60q%s", strings.Join(part.Words, ", "), in)
 	case query.Wildcard:
 		return fmt.Sprintf("no word%s fits the pattern %.60s", in, part.Pattern)
 	case query.IDs:

@@ -32,10 +32,10 @@ type Pattern = ask.Pattern
 //	}
 type PatternWord = ask.PatternWord
 
-// HasPatterns reports whether a query has patterns: prefixes, wildcards or fuzzy words.
+// HasPatterns reports whether a query has patterns: prefixes, wildcards, fuzzy words or synonyms.
 func HasPatterns(q query.Node) bool {
 	switch q := q.(type) {
-	case query.Prefix, query.Wildcard, query.Fuzzy:
+	case query.Prefix, query.Wildcard, query.Fuzzy, query.Same:
 		return true
 	case query.And:
 		return slices.ContainsFunc(q.Parts, HasPatterns)
@@ -62,6 +62,9 @@ func (s *Searcher) Patterns(ctx context.Context, r Request) (list []Pattern, err
 		return nil, err
 	}
 	defer s.leave()
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
+	}
 	return tree.Patterns(ctx, s.tree, &r)
 }
 

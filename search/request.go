@@ -32,6 +32,7 @@ type (
 	//		Facets    []Facet   // counts of field values over all matches
 	//		Sort      *Sort     // order by a field instead of by score
 	//		Expand    *Expand   // adds words from the best documents
+	//		Synonyms  *text.Synonyms // instead of those of the index; without rules: none
 	//		Proximity *Proximity // rewards query words that are adjacent in a document
 	//		Boosts    []Boost   // raise scores by values of fields
 	//	}

@@ -31,7 +31,11 @@ type Searcher struct {
 	tree *tree.Index     // evaluates query trees; nil if the index is empty
 	own  bool            // Close closes the index
 	with []text.Analyzer // those that were given
-	gpu  eval.OnDevice   // the index on GPUs, if it has one segment and OpenGPU was called
+	// words say what is done with the words of queries, by field; special that more is done than
+	// splitting them: see rewrite.
+	words   map[string]wording
+	special bool
+	gpu     eval.OnDevice // the index on GPUs, if it has one segment and OpenGPU was called
 	// segments are the segments on GPUs, if there are several.
 	segments []eval.OnDevice
 	kept     []eval.Kept // segments that an older Searcher has loaded, for OpenGPU
@@ -71,12 +75,15 @@ func NewOver(r *segments.Reader, analyzers ...text.Analyzer) (*Searcher, error) 
 	if r == nil {
 		return nil, errNotOpen
 	}
-	a, err := checkAnalyzers(r, analyzers)
+	a, words, err := checkAnalyzers(r, analyzers)
 	if err != nil {
 		return nil, err
 	}
-	s := &Searcher{index: r, analyzer: a, with: analyzers, snippets: freelist.New(newSnippetMaker)}
+	s := &Searcher{index: r, analyzer: a, words: words, with: analyzers, snippets: freelist.New(newSnippetMaker)}
 	s.users.idle = make(chan struct{})
+	for _, w := range words {
+		s.special = s.special || w.synonyms != nil || text.Stacks(w.analyzer)
+	}
 	var engines []*eval.Engine
 	for _, segment := range r.Segments() {
 		e, err := eval.NewEngine(segment.Reader, analyzers...)
@@ -100,26 +107,27 @@ func NewOver(r *segments.Reader, analyzers ...text.Analyzer) (*Searcher, error) 
 	return s, nil
 }
 
-// checkAnalyzers returns the analyzer of an index, and an error if that or one of a text field is
-// neither in package text nor given.
-func checkAnalyzers(r *segments.Reader, given []text.Analyzer) (text.Analyzer, error) {
-	find := func(name, of string) (text.Analyzer, error) {
+// checkAnalyzers returns the analyzer of an index, and what it and those of text fields do with
+// queries. It is an error if one is neither in package text nor given.
+func checkAnalyzers(r *segments.Reader, given []text.Analyzer) (text.Analyzer, map[string]wording, error) {
+	words := map[string]wording{}
+	find := func(name, field, of string) (text.Analyzer, error) {
 		a, err := text.ParseAnalyzer(name, given...)
 		if err != nil {
-			return nil, fmt.Errorf("search: %s were made by analyzer %q, which is not built in: "+
-				"open the index from Go, with that analyzer", of, name)
+			return nil, text.Missing("search: "+of, name, err)
 		}
+		words[field] = wording{text.ForQuery(a), text.QuerySynonyms(a)}
 		return a, nil
 	}
-	a, err := find(r.Analyzer(), "the words of the index")
+	a, err := find(r.Analyzer(), "", "the words of the index")
 	if s := r.Schema(); err == nil && s != nil {
 		for _, i := range s.Of(fields.Text) {
 			if f := &s.Fields[i]; f.Analyzer != "" && err == nil {
-				_, err = find(f.Analyzer, fmt.Sprintf("the words of field %q", f.Name))
+				_, err = find(f.Analyzer, f.Name, fmt.Sprintf("the words of field %q", f.Name))
 			}
 		}
 	}
-	return a, err
+	return a, words, err
 }
 
 // Refresh opens a Searcher on the newest generation of an index that was opened by Open. It returns
@@ -181,6 +189,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	defer s.leave()
 	if s.tree == nil {
 		return s.nothing(&r)
+	}
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
 	}
 	if err := s.checkWithin(r.Within); err != nil {
 		return nil, err
@@ -287,6 +298,9 @@ func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err err
 	if s.tree == nil {
 		return &Within{}, nil
 	}
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
+	}
 	if err := s.checkWithin(r.Within); err != nil {
 		return nil, err
 	}
@@ -307,6 +321,9 @@ func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	defer s.leave()
 	if s.tree == nil {
 		return 0, nil
+	}
+	if err := s.rewrite(&r); err != nil {
+		return 0, err
 	}
 	if err := s.checkWithin(r.Within); err != nil {
 		return 0, err

@@ -2,10 +2,12 @@ package search
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -92,6 +94,9 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 			return nil, ask.Refuse("snippet: document %d: the index has %d", doc, s.index.Numbers())
 		}
 	}
+	if err := s.rewrite(&r); err != nil {
+		return nil, err
+	}
 	r.Expand = nil // only the words of the original query are marked
 	if r.Query != nil {
 		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {
@@ -165,6 +170,11 @@ func (m *snippetMaker) of(a text.Analyzer, body []byte, size uint32) (*Snippet, 
 			m.marks = append(m.marks, mark{m.tokens.Source[t], w})
 		}
 	}
+	if len(m.tokens.At) > 0 { // a name and its parts overlap
+		slices.SortStableFunc(m.marks, func(a, b mark) int {
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
+		})
+	}
 	from, to := bestPiece(m.marks, len(m.query.Terms), size)
 	made := cutSnippet(body, m.tokens.Source, m.marks, from, to, size)
 	made.After = made.After || more
@@ -223,6 +233,9 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 	first, last := uint32(0), min(size, end)
 	if to > from {
 		first, last = marks[from].Start, marks[to-1].End
+		for _, m := range marks[from:to] {
+			last = max(last, m.End) // a part ends before its name
+		}
 		room := size - min(size, last-first)
 		first -= min(first, room/3)
 		last = min(end, max(last, first+size))
@@ -260,19 +273,26 @@ func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
 	for next < len(marks) && marks[next].Start < start {
 		next++
 	}
-	var open uint32
+	var open, end uint32
 	inside := false
 	for i := start; i <= stop; i++ {
-		if inside && (i == marks[next].End || i == stop) {
+		for next < len(marks) && i == marks[next].Start && (inside && i < end) {
+			end = max(end, marks[next].End) // marks that overlap become one
+			next++
+		}
+		if inside && (i == end || i == stop) {
 			s.Marks = append(s.Marks, text.Span{Start: open, End: uint32(len(out))})
 			inside = false
-			next++
 		}
 		if i == stop {
 			break
 		}
-		if !inside && next < len(marks) && i == marks[next].Start {
-			inside, open = true, uint32(len(out))
+		for next < len(marks) && i == marks[next].Start {
+			if !inside {
+				inside, open, end = true, uint32(len(out)), 0
+			}
+			end = max(end, marks[next].End)
+			next++
 		}
 		switch c := body[i]; c {
 		case ' ', '\t', '\n', '\r', '\v', '\f':

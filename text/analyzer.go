@@ -7,18 +7,25 @@ import (
 	"strings"
 )
 
-// ParseAnalyzer returns the analyzer with the given name; the package comment lists them. The
-// suffix +stop, as in english+stop, drops stop words. The suffixes @1 and @2 select older versions,
-// which old indexes need. In version 1, unicode and the languages did not convert words to normal
-// form NFC, and porter did not remove possessives. In version 2, unicode did not replace the
-// typographic apostrophe by the plain one, so don’t and don't were two words. Of the analyzers in
-// own, the first with that name is preferred. The names impact and impact:SCALE are of analyzers
-// that read weighted tokens instead of text.
+// ParseAnalyzer returns the analyzer with the given name, or the chain that it declares; the
+// package comment lists them. The suffix +stop, as in english+stop, drops stop words. The suffixes
+// @1 and @2 select older versions, which old indexes need. In version 1, unicode and the languages
+// did not convert words to normal form NFC, and porter did not remove possessives. In version 2,
+// unicode did not replace the typographic apostrophe by the plain one, so don’t and don't were two
+// words. Of the analyzers in own, the first with that name is preferred. The names
+// impact and impact:SCALE are of analyzers that read weighted tokens instead of text.
 func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 	for _, a := range own {
 		if a != nil && a.Name() == name {
 			return a, nil
 		}
+	}
+	if isChain(name) {
+		c, err := parseChain(name, own)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	now, old := strings.CutSuffix(name, firstVersion)
 	switch {
@@ -39,7 +46,8 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 		if l := withOwnStops(base, words); l != nil {
 			return l, nil
 		}
-		return nil, fmt.Errorf("analyzer %q takes no list of stop words: want unicode or a language", base)
+		return nil, fmt.Errorf("analyzer %q takes no list of stop words: want unicode or a language, "+
+			"or the step stop(@FILE) in a chain", base)
 	}
 	base, stop := strings.CutSuffix(now, "+stop")
 	if l := newLanguage(base, stop, old); l != nil {
@@ -49,7 +57,18 @@ func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
 		return nil, fmt.Errorf("analyzer %q: no stop words for %s", name, base)
 	}
 	return nil, fmt.Errorf("unknown analyzer %q: want %s; languages may end in +stop; "+
-		"impact is for weighted tokens", name, strings.Join(Analyzers(), ", "))
+		"impact is for weighted tokens; or a chain, as in words | lower | fold", name,
+		strings.Join(Analyzers(), ", "))
+}
+
+// Missing returns the error of an index whose analyzer ParseAnalyzer does not find, which says of
+// what the analyzer made the words.
+func Missing(what, name string, err error) error {
+	if isChain(name) {
+		return fmt.Errorf("%s were made by an analyzer that this program does not have: %w", what, err)
+	}
+	return fmt.Errorf("%s were made by analyzer %q, which is not built in: "+
+		"open the index from Go, with that analyzer", what, name)
 }
 
 // CheckName returns an error if one of the analyzers is another than the built-in one of its name.

@@ -26,7 +26,7 @@ func (ascii) Analyze(doc []byte, t *Tokens) error {
 	lower = lower[:len(doc)]
 	t.scratch, t.Bytes = lower, lower
 	t.Words = b.words(len(doc))
-	t.Source = t.Source[:0]
+	t.Source, t.At = t.Source[:0], t.At[:0]
 	if t.WantSource {
 		t.Source = append(t.Source, t.Words...)
 	}

@@ -129,6 +129,51 @@
 // not stemmed. Like english, porter removes possessives. Unlike GloVe, whitespace treats
 // a NUL like any other byte.
 //
+// # Chains
+//
+// A chain is an analyzer that is declared: a tokenizer and filters with | between them. Its name is
+// the declaration, with lists of stop words and synonyms in it. So an index stores all of it, and
+// who opens the index needs no files.
+//
+//	words | lower | fold | stop(english) | stem(english) | synonyms(car, auto; colour => color)
+//
+// The first step is one of these tokenizers or any other analyzer, also one of your own:
+//
+//	words         the words that unicode finds, in NFC, with their case
+//	code          names of code: letters, digits, _ and $, joined by ., :: and ->
+//	value         the whole text as one word
+//
+// These are the filters. Languages are named in full or by their codes (en).
+//
+//	lower         folds case, as unicode does; lower(turkish) has the rules of Turkish
+//	fold          removes the accents of Latin and Greek letters: é is e, ß is ss, ø is o
+//	elide(french) removes elided articles: l'avion is avion; also italian
+//	possessive    removes 's and a final apostrophe
+//	stop(english) drops the stop words of a language; stop(a, the) those words; stop(@FILE) those
+//	              of a file, one per line
+//	stem(english) stems words by Snowball's algorithm
+//	parts         adds the parts of names: createTask and create_task are also create and task
+//	ngrams(2-3)   replaces words by their n-grams of so many characters, at most 8
+//	edge(2-10)    adds the beginnings of words, at most 64 characters, to documents
+//	synonyms(...) rules in the form of ParseSynonyms, or synonyms(@FILE); for queries, and always
+//	              the last step
+//
+// A step is applied to documents and queries, but for edge, which is for documents, and synonyms,
+// which are for queries. index: or query: before a step applies it to one of them only:
+// index:synonyms(...) adds synonyms to documents. Stop words and synonyms go through the steps
+// before them, as text does. Inline replaces @FILE by the file's contents.
+//
+// Positions, by which phrases match: dropped words leave no gap. The parts of a name take
+// successive positions, and the name has that of the first. An n-gram has the position of its first
+// character, so a phrase of n-grams is a part of a word. Beginnings have the position of their
+// word. A synonym in a document has that of the first word it stands for, and its other words the
+// following ones. The length of a document is the number of all its words, and each has its own
+// source for snippets: parts and n-grams that of their characters, unless a step before has changed
+// the number of characters.
+//
+// A query requires the parts of a name, or its n-grams, not the name itself, which only adds to the
+// score. Package search says how synonyms are scored.
+//
 // # Speed
 //
 // Text is classified 64 bytes at a time. BenchmarkAnalyze measures the analyzers, BenchmarkBatches

@@ -174,16 +174,31 @@ type Tokens struct {
 	Bytes []byte
 	// Words are the ranges of the words in Bytes, in the order of the document.
 	Words []Span
-	// Source is the range of each word in the document. It is only filled if WantSource is set.
+	// Source is the range of each word in the document. It is only filled if WantSource is set, or
+	// if At is filled.
 	Source []Span
 	// Counts are how often each word counts, if the analyzer reads weights; see OfWeights.
 	// Otherwise it is empty, and each word counts once. A word with counts has no positions.
 	Counts []uint32
+	// At are the positions of the words, by which phrases match, if they are not 0, 1, 2 and so on;
+	// otherwise it is empty. They never fall; words at the same position differ. Only analyzers
+	// that make several words of one fill it.
+	At []uint32
 	// WantSource, set before Analyze is called, asks it to fill Source.
 	WantSource bool
 
 	scratch []byte
 	stems   stemCache
+	// For chains: two buffers that filters use in turn, the list of words that one reads while it
+	// writes another, and others.
+	rooms [2][]byte
+	turn  int
+	old   struct {
+		words, source []Span
+		at            []uint32
+	}
+	spans   []Span
+	offsets [2][]uint32
 }
 
 // Trim frees buffers that a document of several megabytes has grown.
@@ -191,6 +206,7 @@ func (t *Tokens) Trim() {
 	const most = 1 << 20
 	if cap(t.Words) > most/8 || cap(t.Bytes) > most || cap(t.scratch) > most || cap(t.stems.text) > most {
 		t.Bytes, t.Words, t.Source, t.Counts, t.scratch, t.stems.text = nil, nil, nil, nil, nil, nil
+		t.At, t.rooms, t.old.words, t.old.source, t.old.at = nil, [2][]byte{}, nil, nil, nil
 	}
 }
 
@@ -202,7 +218,10 @@ func (t *Tokens) Exchange(o *Tokens) {
 	t.Source, o.Source = o.Source, t.Source
 	t.Counts, o.Counts = o.Counts, t.Counts
 	t.WantSource, o.WantSource = o.WantSource, t.WantSource
+	t.At, o.At = o.At, t.At
 	t.scratch, o.scratch = o.scratch, t.scratch
+	t.rooms, o.rooms = o.rooms, t.rooms
+	t.turn, o.turn = o.turn, t.turn
 	t.stems.text, o.stems.text = o.stems.text, t.stems.text
 }
 
@@ -234,15 +253,15 @@ func (t *Tokens) Word(i int) []byte { return t.Bytes[t.Words[i].Start:t.Words[i]
 // them.
 const gap = 100
 
-// Places appends the positions of the words, counted in words from 0, to places, with a Gap at each
-// of the document's breaks. The document must have been analyzed with WantSource.
+// Places appends the positions of the words, counted from 0, to places, with a gap at each of the
+// document's breaks. If there are breaks, the document must have been analyzed with WantSource.
 func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 	skipped := uint32(0)
 	for i := range t.Words {
 		for len(breaks) > 0 && t.Source[i].Start >= breaks[0] {
 			breaks, skipped = breaks[1:], skipped+gap
 		}
-		places = append(places, uint32(i)+skipped)
+		places = append(places, t.place(i)+skipped)
 	}
 	return places
 }
@@ -251,8 +270,8 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 // each with its own Tokens.
 type Analyzer interface {
 	// Name returns a name from which ParseAnalyzer makes the same analyzer. An analyzer of your own
-	// needs another name than those of Analyzers: indexes store it, and who opens an index gives
-	// the analyzer of that name.
+	// needs another name than those of Analyzers, without | and parentheses: indexes store it, and
+	// who opens an index gives the analyzer of that name.
 	Name() string
 	// Analyze replaces the words in t by those of doc. It returns an error if doc has 4 GiB or
 	// more.

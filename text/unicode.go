@@ -43,7 +43,7 @@ func (s segmenter) segment(doc []byte, t *Tokens) error {
 	if err := checkSize(doc); err != nil {
 		return err
 	}
-	t.Source = t.Source[:0]
+	t.Source, t.At = t.Source[:0], t.At[:0]
 	out := slices.Grow(t.scratch[:0], len(doc)+len(ShortRoom{}))
 	b := newBorders(t.Words)
 	if len(doc) <= MaxShort && !s.slow && !t.WantSource {

@@ -20,7 +20,7 @@ func (whitespace) Analyze(doc []byte, t *Tokens) error {
 	if err := checkSize(doc); err != nil {
 		return err
 	}
-	t.Bytes = doc
+	t.Bytes, t.At = doc, t.At[:0]
 	if len(doc) <= MaxShort && !t.WantSource {
 		if word, ok := shortNotBlank(doc, nil); ok {
 			b := newBorders(t.Words)

@@ -71,7 +71,7 @@ func (w *inverter) add(b *text.Batch) error {
 	m := w.mark(b.Seq, 0)
 	for i := range b.Docs {
 		doc := &b.Docs[i]
-		w.tok.WantSource = w.places != nil && len(doc.Breaks) > 0
+		w.tok.WantSource, w.tok.At = w.places != nil && len(doc.Breaks) > 0, w.tok.At[:0]
 		if err := w.analyzer.Analyze(doc.Text, &w.tok); err != nil {
 			return fmt.Errorf("document %s: %w", doc.ID, err)
 		}

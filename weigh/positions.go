@@ -28,7 +28,7 @@ type positionLog struct {
 	// Buffers for the document being added.
 	heads []gapHead // one for each pair
 	wide  []uint32  // the gaps, if some may be long
-	where []uint32  // the position of each word, if the document has breaks
+	where []uint32  // the position of each word, if it is not the word's number
 }
 
 // gapHead holds the index of the next gap of a pair, and the position after its last occurrence.
@@ -52,7 +52,7 @@ func (l *positionLog) add(pairs []uint64, places []uint32, tok *text.Tokens, bre
 	}
 	var where []uint32
 	last := len(places) - 1
-	if len(breaks) > 0 {
+	if len(breaks) > 0 || len(tok.At) > 0 {
 		l.where = tok.Places(l.where[:0], breaks)
 		where, last = l.where, int(l.where[last])
 	}

@@ -75,12 +75,12 @@ func (b *buffer) add(d text.Document) error {
 	if err := d.Complete(nil); err != nil {
 		return err
 	}
-	b.tokens.WantSource = b.places && len(d.Breaks) > 0
+	b.tokens.WantSource, b.tokens.At = b.places && len(d.Breaks) > 0, b.tokens.At[:0]
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
 	}
 	var places []uint32
-	if b.tokens.WantSource {
+	if b.tokens.WantSource || len(b.tokens.At) > 0 {
 		places = b.tokens.Places(nil, d.Breaks)
 	}
 	b.remove(d.ID)

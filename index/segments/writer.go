@@ -222,17 +222,20 @@ func (w *Writer) load() error {
 	}
 	if w.o.Analyzer == nil {
 		if w.o.Analyzer, err = text.ParseAnalyzer(w.m.Analyzer, w.o.Analyzers...); err != nil {
-			return fmt.Errorf("segments: the words of the index were made by analyzer %q, which is "+
-				"not built in: open the index from Go, with that analyzer", w.m.Analyzer)
+			return text.Missing("segments: the words of the index", w.m.Analyzer, err)
 		}
 	} else if name := w.o.Analyzer.Name(); name != w.m.Analyzer {
-		return fmt.Errorf("segments: the analyzer of %s is %s, not %s", w.dir, w.m.Analyzer, name)
+		return fmt.Errorf("segments: the analyzer of %s is %s, not %s", w.dir, text.Short(w.m.Analyzer),
+			text.Short(name))
+	}
+	s, err := w.schema()
+	if err != nil {
+		return err
+	}
+	if err := w.checkFields(s); err != nil {
+		return err
 	}
 	if w.o.Schema != nil {
-		s, err := w.schema()
-		if err != nil {
-			return err
-		}
 		if s == nil || !s.Equal(w.withAnalyzers(w.o.Schema)) {
 			return fmt.Errorf("segments: the fields of %s are not those of the schema", w.dir)
 		}
@@ -243,6 +246,22 @@ func (w *Writer) load() error {
 	return w.begin()
 }
 
+// checkFields returns an error if the analyzer of a text field is not there. Documents are split
+// only when they are written, which would be too late to say so.
+func (w *Writer) checkFields(s *fields.Schema) error {
+	if s == nil {
+		return nil
+	}
+	own := append([]text.Analyzer{w.o.Analyzer}, w.o.Analyzers...)
+	for _, i := range s.Of(fields.Text) {
+		f := &s.Fields[i]
+		if _, err := text.ParseAnalyzer(f.Analyzer, own...); f.Analyzer != "" && err != nil {
+			return text.Missing(fmt.Sprintf("segments: the words of field %q", f.Name), f.Analyzer, err)
+		}
+	}
+	return nil
+}
+
 // withAnalyzers returns the schema with the analyzer of each text field filled in, as indexes store
 // it.
 func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
@@ -251,6 +270,7 @@ func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 		if s.Fields[i].Analyzer == "" {
 			s.Fields[i].Analyzer = w.o.Analyzer.Name()
 		}
+		s.Fields[i].Analyzer = text.Canonical(s.Fields[i].Analyzer)
 	}
 	return s
 }

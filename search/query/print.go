@@ -31,6 +31,7 @@ func (n Field) String() string    { return printed(n) }
 func (n Prefix) String() string   { return printed(n) }
 func (n Wildcard) String() string { return printed(n) }
 func (n Fuzzy) String() string    { return printed(n) }
+func (n Same) String() string     { return printed(n) }
 func (n Range) String() string    { return printed(n) }
 func (n Box) String() string      { return printed(n) }
 func (n IDs) String() string      { return printed(n) }
@@ -136,6 +137,13 @@ func print(b *strings.Builder, n Node, want int) {
 		b.WriteString(escape(n.Text, false))
 		b.WriteByte('~')
 		b.WriteString(strconv.Itoa(n.Edits))
+	case Same:
+		for i, w := range n.Words {
+			if i > 0 {
+				b.WriteByte('|')
+			}
+			b.WriteString(escape(w, true))
+		}
 	case Range:
 		printRange(b, n)
 	case Box:

@@ -87,6 +87,12 @@ type (
 		Edits int    // the largest allowed number of edits
 	}
 
+	// Same matches documents with any of some words that mean the same. They are scored as one
+	// word, like those of a pattern. The parser does not make it: synonyms become it.
+	Same struct {
+		Words []string // each is one word to the analyzer of the index
+	}
+
 	// Range matches values between two ends, as text; an end of "" is unbounded. It is only valid
 	// in a Field.
 	Range struct {
@@ -122,6 +128,7 @@ func (Field) node()    {}
 func (Prefix) node()   {}
 func (Wildcard) node() {}
 func (Fuzzy) node()    {}
+func (Same) node()     {}
 func (Range) node()    {}
 func (Box) node()      {}
 func (IDs) node()      {}

@@ -7,6 +7,7 @@ import (
 	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // Mode says which documents match: those with any of the words, or with all of them.
@@ -91,18 +92,20 @@ type Request struct {
 	Sort *Sort
 	// Expand adds words from the best documents to the query; nil means none.
 	Expand *Expand
+	// Synonyms of the query's words, instead of those that the index has; nil means these, and
+	// rules without any none. They are not for Words.
+	Synonyms *text.Synonyms
 	// Proximity rewards query words that are adjacent in a document; nil means no reward.
 	Proximity *Proximity
 	// Boosts raise scores by values of fields, in this order.
 	Boosts []Boost
-
-	_ [8]byte
 }
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
-		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0
+		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0 ||
+		r.Synonyms != nil && r.Synonyms.Len() > 0
 }
 
 // Gathers reports whether a request needs all matching documents, not only the best.

@@ -42,7 +42,8 @@ func NewEngine(r *index.Reader, own ...text.Analyzer) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
-	return &Engine{Lexicon: lookup.NewLexicon(r, a), Collection: model.NewCollection(r), own: own, usual: usual(a),
+	return &Engine{Lexicon: lookup.NewLexicon(r, text.ForQuery(a)), Collection: model.NewCollection(r),
+		own: own, usual: usual(a),
 		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(own, r)}, nil
 }
 

@@ -70,7 +70,7 @@ func (e *Engine) open() error {
 					return
 				}
 				low, _, _ := sub.ClassLengths()
-				e.all[n] = append(e.all[n], field{sub, a, low})
+				e.all[n] = append(e.all[n], field{sub, text.ForQuery(a), low})
 			}
 		}
 	})

@@ -87,10 +87,14 @@ func (s *scoring) places(r *ask.Request) (list []word, err error) {
 	tokens := text.Tokens{WantSource: true}
 	var starts []uint32
 	for i, f := range s.fields[0] {
+		tokens.At = tokens.At[:0]
 		if err := f.analyzer.Analyze([]byte(r.Text), &tokens); err != nil {
 			return nil, err
 		}
 		for t, source := range tokens.Source {
+			if tokens.Covers(t) {
+				continue // each word is known by where it begins, and its parts are words, too
+			}
 			n, ok := at[source.Start]
 			if !ok {
 				n = len(list)

@@ -48,6 +48,9 @@ func RandomTree(rng *rand.Rand, depth int, leaf func() query.Node) query.Node {
 	case 7:
 		return query.Wildcard{Pattern: []string{"a*b", "a?", "?b*", "*"}[rng.IntN(4)]}
 	case 8:
+		if rng.IntN(2) == 0 {
+			return query.Same{Words: words()}
+		}
 		return query.Fuzzy{Text: word(), Edits: rng.IntN(2) + 1}
 	case 9:
 		if rng.IntN(2) == 0 {

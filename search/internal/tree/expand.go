@@ -6,12 +6,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // expand returns the node of a pattern: the words of the index that match it.
@@ -60,6 +59,8 @@ func (x *exec) fitting(q query.Node, add func(index.Word) error) error {
 		head, _, _ := strings.Cut(pattern, "*")
 		head, _, _ = strings.Cut(head, "?")
 		return x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
+	case query.Same:
+		return x.each(q, add)
 	case query.Fuzzy:
 		if q.Edits < 1 || q.Edits > 2 {
 			return ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
@@ -69,13 +70,34 @@ func (x *exec) fitting(q query.Node, add func(index.Word) error) error {
 	return nil
 }
 
-// folded returns the text of a pattern normalised as analyzers normalise words, without stemming.
-func (x *exec) folded(s string) string {
-	if x.src.Index.Analyzer() == "whitespace" {
-		return s
+// each calls add for the words that the index has of some that mean the same, in byte order.
+func (x *exec) each(q query.Same, add func(index.Word) error) error {
+	var all []string
+	for _, s := range q.Words {
+		list, err := x.wordsOf(s)
+		if err != nil {
+			return err
+		}
+		if list = x.needed(list); len(list) != 1 {
+			return ask.Refuse("%v: %q is %d words to the analyzer: want one", q, s, len(list))
+		}
+		all = append(all, list[0])
 	}
-	return norm.NFC.String(strings.ToLower(s))
+	slices.Sort(all)
+	for _, w := range slices.Compact(all) {
+		info, err := x.src.Term(bytesOf(w))
+		if err == nil && info.DF > 0 {
+			err = add(index.Word{Text: []byte(w), Term: info})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// folded returns the text of a pattern normalised as analyzers normalise words, without stemming.
+func (x *exec) folded(s string) string { return text.Normalize(x.src.Analyzer, s) }
 
 // begins calls add for the words that begin with a prefix and for which fits is true.
 func (x *exec) begins(prefix string, fits func([]byte) bool, add func(index.Word) error) error {

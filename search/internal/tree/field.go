@@ -88,7 +88,7 @@ func (x *exec) value(q query.Node) (*node, error) {
 			columns.Limit{Value: q.To, Exclusive: q.OpenTo})
 	case query.Box:
 		s, err = x.col.Box(q.South, q.West, q.North, q.East)
-	case query.Near, query.Wildcard, query.Fuzzy:
+	case query.Near, query.Wildcard, query.Fuzzy, query.Same:
 		return nil, ask.Refuse("%v: the field %q has values, not words", q, x.col.Field().Name)
 	default:
 		return nil, nil

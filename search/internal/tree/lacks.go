@@ -93,7 +93,7 @@ func (w *lackWalker) walk(q query.Node) error {
 				return err
 			}
 		}
-	case query.Prefix, query.Wildcard, query.Fuzzy:
+	case query.Prefix, query.Wildcard, query.Fuzzy, query.Same:
 		return w.pattern(q)
 	case query.And:
 		return w.parts(q.Parts)
@@ -133,6 +133,9 @@ func (w *lackWalker) words(s string) error {
 		return err
 	}
 	for i, at := range tok.Source {
+		if tok.Covers(i) {
+			continue // its parts say what is lacking
+		}
 		if err := w.word(string(tok.Word(i)), s[at.Start:at.End]); err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ type matcher struct {
 	slop    int  // largest difference between two words' displacements; for near: distance
 	near    bool // only distances matter
 	ordered bool // for near: positions must increase
-	places  bool // a phrase: word i is expected at offset i
+	places  bool // a phrase: word i is expected at offset i, or at offsets[i]
+	offsets []uint32
 
 	equal []int // for each word the index of its previous occurrence in the phrase, or -1
 }
@@ -141,9 +142,17 @@ func (m *matcher) firstOrdered(places [][]uint32, s *sweep, after int64) (end in
 // want returns the offset at which word i is expected.
 func (m *matcher) want(i int) int64 {
 	if m.places {
-		return int64(i)
+		return int64(m.offset(i))
 	}
 	return 0
+}
+
+// offset returns the offset of word i in a phrase.
+func (m *matcher) offset(i int) uint32 {
+	if len(m.offsets) > 0 {
+		return m.offsets[i]
+	}
+	return uint32(i)
 }
 
 // seek returns the first index from k on at which a rising list has at least a value.

@@ -212,14 +212,14 @@ func (p *phrases) countExact(c *candidates) {
 		p.sweep.step(len(p.found.list))
 		used := l.used
 		if n == 0 {
-			p.startAt(uint32(used[0]))
+			p.startAt(p.n.places.offset(used[0]))
 			used = used[1:]
 		}
 		for _, u := range used {
 			if !p.sweep.step(len(p.starts.list)) {
 				return
 			}
-			p.keepStarts(uint32(u))
+			p.keepStarts(p.n.places.offset(u))
 		}
 		p.dropEmpty()
 	}

@@ -85,6 +85,8 @@ type exec struct {
 	ticks  int
 	list   []string // buffer of wordsOf
 	counts []uint32 // of these words, if their analyzer reads weights
+	at     []uint32 // positions of these words, from the first on; empty if they are 0, 1, 2, ...
+	over   []bool   // which of these words only cover others, as a name does its parts
 
 	name     string         // field of src; "" means the text
 	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
@@ -113,13 +115,13 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 		return x.bool(from, must, weight, list)
 	case query.Phrase:
 		list, err := x.wordsOf(q.Text)
-		if err != nil || len(list) == 0 {
+		if list = x.needed(list); err != nil || len(list) == 0 {
 			return nil, err
 		}
 		if len(list) == 1 {
 			return x.word(from, list[0], weight)
 		}
-		return x.phrase(from, list, weight, matcher{slop: q.Slop, places: true})
+		return x.phrase(from, list, weight, matcher{slop: q.Slop, places: true, offsets: slices.Clone(x.at)})
 	case query.Near:
 		var list []string
 		for _, w := range q.Words {
@@ -127,7 +129,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, more...)
+			list = append(list, x.needed(more)...)
 		}
 		if len(list) == 0 {
 			return nil, nil
@@ -149,7 +151,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 		return x.group(from, []query.Node{from}, should, weight)
 	case query.Must:
 		return x.compile(q.Part, weight)
-	case query.Prefix, query.Wildcard, query.Fuzzy:
+	case query.Prefix, query.Wildcard, query.Fuzzy, query.Same:
 		return x.expand(q, weight)
 	case query.IDs:
 		return x.ids(q)
@@ -190,10 +192,12 @@ func (x *exec) times(weight float64, word int) float64 {
 	return weight * float64(x.counts[word])
 }
 
-// wordsOf returns the analyzed words of a text. They are valid until the next call.
+// wordsOf returns the analyzed words of a text. They are valid until the next call, as are their
+// positions.
 func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
 	defer tokens.Put(tok)
+	tok.At, x.at, x.over = tok.At[:0], x.at[:0], x.over[:0]
 	if err := x.src.Analyzer.Analyze(bytesOf(s), tok); err != nil {
 		return nil, fmt.Errorf("analyze the query: %w", err)
 	}
@@ -207,7 +211,27 @@ func (x *exec) wordsOf(s string) (list []string, err error) {
 			list[i] = string(word)
 		}
 	}
+	for i, at := range tok.At {
+		x.at = append(x.at, at-tok.At[0])
+		x.over = append(x.over, tok.Covers(i))
+	}
 	return list, nil
+}
+
+// needed returns the words of wordsOf that a document must have: without those that only cover
+// others. It drops the positions of the others, too.
+func (x *exec) needed(list []string) []string {
+	n := 0
+	for i := range x.at {
+		if !x.over[i] {
+			list[n], x.at[n] = list[i], x.at[i]
+			n++
+		}
+	}
+	if len(x.at) > 0 {
+		list, x.at, x.over = list[:n], x.at[:n], x.over[:0]
+	}
+	return list
 }
 
 // tokens are reused.
@@ -246,7 +270,7 @@ func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*
 	return n, nil
 }
 
-// bool returns a node of words, all in one role.
+// bool returns a node of words, all in one role; but words that only cover others are optional.
 func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node, error) {
 	n := &node{kind: boolean, from: q}
 	for i, w := range list {
@@ -254,7 +278,9 @@ func (x *exec) bool(q query.Node, r role, weight float64, list []string) (*node,
 		if err != nil {
 			return nil, err
 		}
-		part.role = r
+		if part.role = r; len(x.over) > 0 && x.over[i] {
+			part.role = should
+		}
 		n.add(part)
 	}
 	return n, nil

@@ -37,11 +37,16 @@ func (x *exec) proximity(r *ask.Request) (*node, error) {
 			return nil, err
 		}
 	}
+	list = x.needed(list)
 	for i := range list[1:] {
 		pair := list[i : i+2]
+		var offsets []uint32
+		if len(x.at) > 0 {
+			offsets = []uint32{0, x.at[i+1] - x.at[i]}
+		}
 		if p.Ordered > 0 {
 			q := query.Phrase{Text: pair[0] + " " + pair[1]}
-			if err := add(x.phrase(q, pair, p.Ordered, matcher{places: true})); err != nil {
+			if err := add(x.phrase(q, pair, p.Ordered, matcher{places: true, offsets: offsets})); err != nil {
 				return nil, err
 			}
 		}

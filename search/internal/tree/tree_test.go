@@ -89,6 +89,8 @@ func (o *oracle) listFitting(q query.Node) (list []string) {
 				fits = strings.HasPrefix(w, q.Text)
 			case query.Wildcard:
 				fits, _ = filepath.Match(q.Pattern, w)
+			case query.Same:
+				fits = slices.Contains(q.Words, w)
 			case query.Fuzzy:
 				fits = distance(w, q.Text) <= q.Edits
 			}
@@ -187,7 +189,7 @@ func (o *oracle) match(q query.Node, doc int, weight float64) (bool, []float32) 
 			return slices.Max(places)-slices.Min(places) <= q.Within && (!q.Ordered || slices.IsSorted(places))
 		}, false)
 		return of(q.Words, tf)
-	case query.Prefix, query.Wildcard, query.Fuzzy:
+	case query.Prefix, query.Wildcard, query.Fuzzy, query.Same:
 		var t index.Term
 		tf := uint32(0)
 		for _, w := range o.fitting(q) {
