@@ -38,6 +38,7 @@ type Building struct {
 type Build struct {
 	Building
 	Fielding
+	SynonymFile
 	Reading
 }
 
@@ -64,9 +65,10 @@ type Add struct {
 
 // NewIndex says how documents are split into words and fields, if they are added to a new index.
 type NewIndex struct {
-	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"of a new index: how text is split into words"`
+	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"of a new index: how text is split into words, by an analyzer or a chain of steps"`
 	Stopwords string `ask:"stopwords" group:"Corpus" help:"of a new index: drop the words in this file, one per line"`
 	Schema    string `ask:"schema" group:"Corpus" help:"of a new index: JSON file that lists fields with types"`
+	SynonymFile
 }
 
 // Delete asks to delete documents by their IDs, or by a query.
@@ -104,6 +106,7 @@ const (
 var (
 	StoringQuestion    = part[Storing]("storing", "what an index keeps")
 	FieldingQuestion   = part[Fielding]("fielding", "which fields an index has")
+	SynonymsQuestion   = part[SynonymFile]("synonyms", "which synonyms an index has")
 	BuildingQuestion   = part[Building]("building", "how an index is made")
 	RefreshingQuestion = part[Refreshing]("refreshing", "when a server makes a change visible")
 	AddingQuestion     = part[Adding]("adding", "how documents are added")

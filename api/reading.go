@@ -21,7 +21,7 @@ type Files struct {
 
 // Reading says how files are read as documents, and these split into words.
 type Reading struct {
-	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"how text is split into words; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish); impact, for indexes only, reads objects of tokens and whole weights, impact:100 rounds weights to hundredths"`
+	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"how text is split into words; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish); impact, for indexes only, reads objects of tokens and whole weights, impact:100 rounds weights to hundredths; or a chain of steps, such as words | lower | fold | stem(english): see docs/analysis.md"`
 	Stopwords string `ask:"stopwords" group:"Corpus" help:"drop the words in this file, one per line, instead of the analyzer's own stop words"`
 	Files
 }
@@ -60,7 +60,11 @@ func (q *Files) Options(analyzer string) (o text.Options, err error) {
 
 // Split returns the analyzer, with the stop words if these were given.
 func (q *Reading) Split() (text.Analyzer, error) {
-	an, err := text.ParseAnalyzer(q.Analyzer)
+	name, err := text.Inline(q.Analyzer, os.ReadFile)
+	if err != nil {
+		return nil, wrong("analyzer", err)
+	}
+	an, err := text.ParseAnalyzer(name)
 	if err != nil {
 		return nil, wrong("analyzer", err)
 	}

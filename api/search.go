@@ -34,6 +34,7 @@ type Search struct {
 	Explain     bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
 	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 
+	Synonyms string `ask:"synonyms" group:"Ranking" help:"synonyms of the query's words, instead of those of the index: rules in the form of Solr with semicolons between them, as in car, auto; colour => color (of the command, a file of them); none for none"`
 	Ranking
 	Boost string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
 	Feedback
@@ -120,6 +121,20 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 	if err := q.Feedback.Set(&r); err != nil {
 		return r, d, err
 	}
+	if r.Synonyms, err = q.synonyms(); err != nil {
+		return r, d, err
+	}
+	if given := r.Synonyms; given != nil && given.Len() > 0 {
+		const needs = "%s needs plain words: leave out one of the two"
+		switch _, fielded := r.Model.(search.BM25F); {
+		case fielded:
+			return r, d, wrongf("synonyms", needs, "the model bm25f")
+		case r.Expand != nil:
+			return r, d, wrongf("synonyms", needs, "an expansion")
+		case r.Proximity != nil:
+			return r, d, wrongf("synonyms", needs, "proximity")
+		}
+	}
 	if err := q.gather(about, &r); err != nil {
 		return r, d, err
 	}
@@ -181,6 +196,21 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		return wrongf("proximity", want)
 	}
 	return nil
+}
+
+// synonyms returns those of the question; nil means those of the index.
+func (q *Search) synonyms() (*text.Synonyms, error) {
+	switch q.Synonyms {
+	case "":
+		return nil, nil
+	case NoSynonyms:
+		return new(text.Synonyms), nil
+	}
+	rules, err := text.ParseSynonyms([]byte(q.Synonyms))
+	if err != nil {
+		return nil, wrong("synonyms", err)
+	}
+	return rules, nil
 }
 
 // page sets the number of hits: also those that are skipped, as a door shows only the last of them.

@@ -3,6 +3,7 @@ package serve
 import (
 	"sync/atomic"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -20,6 +21,7 @@ type generation struct {
 	s        *search.Searcher           // nil for a root
 	analyzer text.Analyzer              // counts the words of queries
 	tokens   freelist.List[text.Tokens] // they keep the stems of a language
+	synonyms bool                       // of a root: the index has synonyms
 	own      bool                       // close s with the generation
 	tag      []string                   // the ETag of answers; nil for a root
 	users    atomic.Int64               // number of holders, plus one while it is current
@@ -34,6 +36,24 @@ func newGeneration(number int, s *search.Searcher, own bool) *generation {
 	g.analyzer = s.Analyzer()
 	g.users.Store(1)
 	return g
+}
+
+// hasSynonyms reports whether the analyzer of an index, or of one of its fields, has synonyms.
+func hasSynonyms(of text.Analyzer, schema *fields.Schema) (bool, error) {
+	found := text.QuerySynonyms(of) != nil
+	if schema == nil {
+		return found, nil
+	}
+	for _, i := range schema.Of(fields.Text) {
+		if name := schema.Fields[i].Analyzer; name != "" {
+			a, err := text.ParseAnalyzer(name)
+			if err != nil {
+				return false, err
+			}
+			found = found || text.QuerySynonyms(a) != nil
+		}
+	}
+	return found, nil
 }
 
 // newTokens returns a list that keeps the buffers of analyzers between requests.

@@ -450,6 +450,9 @@ func (v *Server) seeShardsNow(ctx context.Context) error {
 			return err
 		}
 	}
+	if g.synonyms, err = hasSynonyms(g.analyzer, g.schema); err != nil {
+		return err
+	}
 	r.settle(g)
 	g.users.Store(1)
 	ix.reloading.Lock()

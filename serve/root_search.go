@@ -230,8 +230,12 @@ func (c *stageClock) next(part int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.ctx, time.Until(deadline)*time.Duration(part)/time.Duration(all))
 }
 
-// hasPatterns reports whether the query has patterns of words.
+// hasPatterns reports whether the query has patterns of words, or may have synonyms, which are
+// counted as patterns are.
 func (a *searchParams) hasPatterns() bool {
+	if given := a.request.Synonyms; given != nil && given.Len() > 0 || given == nil && a.synonyms {
+		return true
+	}
 	return a.request.Query != nil && search.HasPatterns(a.request.Query)
 }
 

@@ -24,10 +24,12 @@ type searchParams struct {
 	most    int            // the most hits; 0 means Options.MaxK
 	late    *lateShards    // of a root: shards that were too late for this query
 	request search.Request // filled by check
-	engine  engine.Kind
-	details api.Details
-	number  int   // of a query in a batch, from 1
-	wrong   error // of a query in a batch that cannot be answered
+	// synonyms says that the index has synonyms.
+	synonyms bool
+	engine   engine.Kind
+	details  api.Details
+	number   int   // of a query in a batch, from 1
+	wrong    error // of a query in a batch that cannot be answered
 }
 
 // door is where the client asks.
@@ -173,6 +175,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 	if a.ofRoot {
 		about.MaxK++ // one more tells whether there are further hits
 	}
+	a.synonyms = x.g.synonyms
 	if a.request, a.details, err = a.Request(&about); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type corpusFlags struct {
 
 	typed bool // the verb makes or changes an index: it accepts types in --fields, and Fielding
 	api.Fielding
+	api.SynonymFile
 	schema *fields.Schema // filled by analyzer
 }
 
@@ -34,6 +35,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 		f.Lookup("fields").Usage += ", or with types " +
 			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
 		addFlags(cmd, api.FieldingQuestion, &c.Fielding)
+		addFlags(cmd, api.SynonymsQuestion, &c.SynonymFile)
 	}
 	choices(cmd, map[string][]string{"encoding": encodingNames})
 }
@@ -70,7 +72,11 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 		return nil, err
 	}
 	an, err := c.Split()
-	return an, asFlags(api.ReadingQuestion, err)
+	if err != nil {
+		return nil, asFlags(api.ReadingQuestion, err)
+	}
+	an, err = c.With(an)
+	return an, asFlags(api.SynonymsQuestion, err)
 }
 
 // readSchema sets the schema from --schema, or from --fields with types.
@@ -100,11 +106,9 @@ func (c *corpusFlags) readSchema() (err error) {
 			return usagef("field %q: a query's id: means the ID of the document: give the field another name, as in sku:%s:from=%s",
 				f.Name, f.Type, f.Sources()[0])
 		}
-		if f.Type == fields.Text && f.Analyzer != "" {
-			if _, err := text.ParseAnalyzer(f.Analyzer); err != nil {
-				return usagef("field %q: %v", f.Name, err)
-			}
-		}
+	}
+	if err := api.InlineFields(c.schema); err != nil {
+		return usagef("%v", err)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ func TestExamplesRunAsWritten(t *testing.T) {
 		"news.jsonl.zst": string(encoder.EncodeAll([]byte(news), nil)),
 		"mail/1.txt":     "See the eclipse!",
 		"topics.txt":     "1\tsolar eclipse\n2\tmoon\n",
+		"synonyms.txt":   "car, auto\n",
 		"corpus.txt":     strings.Repeat("the cat and the dog saw a white whale\n", 6),
 		"papers.jsonl":   `{"id":"a.1","text":"a lipid membrane"}` + "\n" + `{"id":"b.1","text":"membranes fuse"}` + "\n",
 	} {

@@ -85,6 +85,7 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index solar eclipse --all --json > hits.jsonl
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --expand rm3 --explain
+  collocate search news.index fast car --synonyms synonyms.txt
   collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt
   collocate search http://localhost:8080 solar eclipse`,
@@ -95,6 +96,15 @@ thesis that 'collocate bench thesis' is about.`,
 			words := strings.Join(args[1:], " ")
 			if err := f.checkAll(words); err != nil {
 				return err
+			}
+			if file := f.ask.Synonyms; file != "" && file != api.NoSynonyms {
+				rules, err := api.ReadSynonyms(file)
+				if err != nil {
+					return err
+				}
+				if err := cmd.Flags().Set("synonyms", rules.String()); err != nil {
+					return err
+				}
 			}
 			if isServer(args[0]) {
 				return a.searchRemote(cmd.Context(), args[0], words, &f, cmd.Flags())

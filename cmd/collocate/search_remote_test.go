@@ -28,6 +28,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"k1": {"0.9", "k1", "0.9"}, "b": {"0.4", "b", "0.4"}, "k3": {"8", "k3", "8"}, "mu": {"500", "mu", "500"},
 		"variant": {"lucene", "variant", "lucene"}, "snippet-size": {"80", "snippet_size", "80"},
 		"after": {"abc", "after", "abc"}, "boost": {"log(views, 9)", "boost", "log(views, 9)"},
+		"synonyms": {"none", "synonyms", "none"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all"}
 	refused := []string{

@@ -15,6 +15,7 @@ func newTokensCmd(a *app) *cobra.Command {
 	var (
 		flags corpusFlags
 		ids   bool
+		steps bool
 	)
 	cmd := &cobra.Command{
 		Use:     "tokens [CORPUS...]",
@@ -22,8 +23,10 @@ func newTokensCmd(a *app) *cobra.Command {
 		GroupID: groupTools,
 		Long: `Print the words of each document, as an analyzer splits them, separated by blanks, one document
 per line. Without a corpus, or with -, read standard input. With --json each line is an object
-of the document's id and its words.`,
+of the document's id and its words. With --steps there is a line for each step of the analyzer,
+with the step and a tab before its words; 'collocate analyze' shows their positions, too.`,
 		Example: `  echo "The Cat's paws" | collocate tokens --analyzer english
+  echo "asyncio.create_task" | collocate tokens --steps --analyzer 'code | parts | lower'
   collocate tokens --ids --format smart cran.all
   collocate tokens --json --analyzer ascii books/
   collocate tokens --analyzer whitespace --fields title,body news.jsonl.zst`,
@@ -44,6 +47,14 @@ of the document's id and its words.`,
 				w := &workers[worker]
 				w.line = w.line[:0]
 				for _, doc := range b.Docs {
+					if steps {
+						line, err := appendSteps(w.line, an, &doc, ids, a.json)
+						if err != nil {
+							return out.fail(fmt.Errorf("document %s: %w", doc.ID, err))
+						}
+						w.line = line
+						continue
+					}
 					if err := an.Analyze(doc.Text, &w.tokens); err != nil {
 						return out.fail(fmt.Errorf("document %s: %w", doc.ID, err))
 					}
@@ -59,7 +70,37 @@ of the document's id and its words.`,
 	}
 	flags.register(cmd)
 	cmd.Flags().BoolVar(&ids, "ids", false, "begin each line with the document's ID and a tab")
+	cmd.Flags().BoolVar(&steps, "steps", false, "show the words after each step of the analyzer")
 	return cmd
+}
+
+// appendSteps appends the words of a document after each step.
+func appendSteps(line []byte, an text.Analyzer, doc *text.Document, ids, asJSON bool) ([]byte, error) {
+	list, err := text.Steps(an, doc.Text)
+	if err != nil {
+		return nil, err
+	}
+	if asJSON {
+		b, err := json.Marshal(struct {
+			ID    string      `json:"id"`
+			Steps []text.Step `json:"steps"`
+		}{doc.ID, list})
+		return append(append(line, b...), '\n'), err
+	}
+	for _, s := range list {
+		if ids {
+			line = append(append(line, doc.ID...), '\t')
+		}
+		line = append(append(line, text.Short(s.Step)...), '\t')
+		for i, w := range s.Words {
+			if i > 0 {
+				line = append(line, ' ')
+			}
+			line = append(line, w.Word...)
+		}
+		line = append(line, '\n')
+	}
+	return line, nil
 }
 
 func appendTokens(line []byte, id string, ids bool, t *text.Tokens) []byte {

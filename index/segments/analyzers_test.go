@@ -30,8 +30,8 @@ func (lines) Analyze(doc []byte, t *text.Tokens) error {
 	return nil
 }
 
-// An index whose analyzer, or that of a field, is missing says so when it is opened for writing, not
-// when documents are written. It may be a step of a chain.
+// An index whose analyzer, or that of a field, is missing says so when it is opened for writing,
+// not when documents are written. It may be a step of a chain.
 func TestMissingAnalyzers(t *testing.T) {
 	unicode, _ := text.ParseAnalyzer("unicode")
 	for _, name := range []string{"lines", "lines | lower"} {

@@ -491,3 +491,27 @@ def test_no_hits_and_all_hits(tmp_path, monkeypatch):
         ix.add([{"id": "new", "text": "moon"}])
         with pytest.raises(ValueError, match="changed"):
             [*going_on]
+
+
+def test_chains_and_synonyms(tmp_path):
+    (tmp_path / "syn.txt").write_text("# vehicles\ncar, auto, motor car\n")
+    docs = {"a": "asyncio.create_task", "b": "def createTask", "c": "an auto", "d": "a motor car"}
+    with Index.build(docs, analyzer="code | parts | lower", positions=True) as ix:
+        assert sorted(ix.search('"create task"', syntax=True).ids) == ["a", "b"]
+        assert list(ix.search("asyncio.create_task", 1).ids) == ["a"]
+        assert not len(ix.search("car", synonyms="none", filter="auto"))
+        for rules in ("car, auto", ["car, auto", "x => y"], tmp_path / "syn.txt"):
+            assert sorted(ix.search("car", synonyms=rules).ids) == ["c", "d"]
+        steps = ix.analyze("createTask")
+        assert steps[-1] == {"step": "lower", "word": "task", "position": 1, "start": 6, "end": 10}
+        assert {s["step"] for s in steps} == {"code", "parts", "lower"}
+        assert ix.analyze("Cats", analyzer="words | lower | stem(en)")[-1]["word"] == "cat"
+        with pytest.raises(ValueError, match="unknown step"):
+            ix.analyze("x", analyzer="words | upper")
+    with Index.build(docs, tmp_path / "ix", analyzer="unicode", positions=True,
+                     synonyms=tmp_path / "syn.txt") as ix:  # fmt: skip
+        (tmp_path / "syn.txt").unlink()
+        assert sorted(ix.search("car").ids) == ["c", "d"]
+        assert ix.stats["analyzer"] == "unicode | synonyms(car, auto, motor car)"
+    with pytest.raises(ValueError, match="unknown step"):
+        Index.build(docs, analyzer="words | upper")

@@ -27,6 +27,9 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, pipe.Valuef("out is missing: the folder for the index")
 	}
 	an, err := ask.Split()
+	if err == nil {
+		an, err = ask.With(an)
+	}
 	if err != nil {
 		return pipe.Reply{}, err
 	}
@@ -37,7 +40,10 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	o := &corpus.Options
 	o.Except, o.Threads, o.Memory, o.Root = []string{ask.Out}, threads, memory, ask.IDRoot
 	if len(schema) > 0 {
-		if o.Schema, err = fields.ParseList(schema); err != nil {
+		if o.Schema, err = fields.ParseList(schema); err == nil {
+			err = api.InlineFields(o.Schema)
+		}
+		if err != nil {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 	}

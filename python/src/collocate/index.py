@@ -21,6 +21,9 @@ from ._worker import Worker, call, worker
 from .errors import warn
 from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
 
+# Rules of synonyms: one, several, or a file of them.
+Synonyms = str | os.PathLike[str] | Sequence[str] | None
+
 # Largest number of hits in one message: 64 MB.
 _HITS = 1 << 23
 # Number of hits that search_all asks for at a time.
@@ -65,6 +68,7 @@ class Index:
         *,
         analyzer: str = "unicode",
         stopwords: str = "",
+        synonyms: str | os.PathLike[str] = "",
         store_text: bool = False,
         positions: bool = False,
         reorder: bool = False,
@@ -90,7 +94,10 @@ class Index:
             stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
             irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
             tamil or turkish. "+stop" after a language drops its stop words: "english+stop".
+            A chain of steps is an analyzer, too: "words | lower | fold | stem(english)".
         stopwords: a file with words to drop, one per line, instead of the analyzer's own.
+        synonyms: a file of synonyms, which searches find: lines such as "car, auto, motor car" and
+            "colour => color".
         store_text: store the text, for snippets and concordances.
         positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
@@ -113,6 +120,7 @@ class Index:
             "out": os.path.abspath(out),
             "analyzer": analyzer,
             "stopwords": os.fspath(stopwords),
+            "synonyms": os.fspath(synonyms),
             "skip_bad": skip_bad,
             "store_text": store_text,
             "positions": positions,
@@ -305,6 +313,19 @@ class Index:
         self._handle()
         return self._fields[1]
 
+    def analyze(
+        self, text: str, *, field: str = "", analyzer: str = "", side: str = "document"
+    ) -> list[dict[str, Any]]:
+        """The words that the analyzer of the index makes of a text, after each of its steps.
+
+        field: a text field, whose analyzer is used instead.
+        analyzer: another analyzer, or a chain to try: "code | parts | lower".
+        side: "document" or "query", which some steps treat otherwise.
+        Each word has its step, word, position (by which phrases match), start and end (in bytes).
+        """
+        args = {"text": text, "field": field, "analyzer": analyzer, "side": side}
+        return self._call("analyze", args).rows("tokens")
+
     # Searching.
 
     # fmt: off
@@ -316,7 +337,8 @@ class Index:
         field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
         proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
         from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., boost: str | None = ..., algorithm: str = ...,
+        sort: str | None = ..., boost: str | None = ..., synonyms: Synonyms = ...,
+        algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> Hits: ...
     @overload
@@ -327,7 +349,8 @@ class Index:
         field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
         proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
         from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., boost: str | None = ..., algorithm: str = ...,
+        sort: str | None = ..., boost: str | None = ..., synonyms: Synonyms = ...,
+        algorithm: str = ...,
         threads: int = ..., progress: ProgressOption = ...,
     ) -> BatchHits: ...
     # fmt: on
@@ -354,6 +377,7 @@ class Index:
         facet: str | Sequence[str] | None = None,
         sort: str | None = None,
         boost: str | None = None,
+        synonyms: Synonyms = None,
         algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
@@ -389,6 +413,8 @@ class Index:
             "log(views, 10000)", with a weight or not, such as "2*log(views, 1000)"; several with
             commas between them. The score is multiplied by 1 + the value, or, after a +, the value
             is added.
+        synonyms: of the query's words, instead of those of the index: rules such as "car, auto" and
+            "colour => color", one or a list of them, or the Path of a file; "none" for none.
         algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
         What of a query may not mean what was intended, or why it found nothing, is in `notes` of
@@ -412,6 +438,8 @@ class Index:
             args["count"] = True
         if facet:
             args["facet"] = listed(facet)
+        if synonyms is not None:
+            args["synonyms"] = _rules(synonyms)
         if algorithm != "auto":
             args["algorithm"] = algorithm
         if syntax:
@@ -652,6 +680,14 @@ def only_for_files(format: str | None, encoding: str | None) -> None:
 
 def _folder(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(os.fsdecode(path))
+
+
+def _rules(synonyms: str | os.PathLike[str] | Sequence[str]) -> str:
+    """Rules of synonyms as the worker takes them."""
+    if isinstance(synonyms, os.PathLike):
+        with open(synonyms, encoding="utf-8") as f:
+            return f.read()
+    return synonyms if isinstance(synonyms, str) else "\n".join(synonyms)
 
 
 def _whole(value: Any, name: str) -> int:

@@ -222,7 +222,7 @@ export interface IndexSize {
   deleted?: number // Deleted counts the documents that were deleted but are still part of the statistics.
   documents: number // Documents, including deleted ones (see Deleted).
   fields?: {
-    analyzer?: string // The name of the analyzer of a text field; "" means that of the index.
+    analyzer?: string // The name of the analyzer of a text field, or a chain; "" means that of the index.
     from?: string[] // From names the columns or JSON fields that hold the values; if it is empty, they are in the one called Name. A point may come from two, latitude and longitude.
     missing?: string // A text that means no value, such as NA.
     name: string // What queries and hits call the field: 1 to 64 bytes, of letters, digits, _, - and ., beginning with a letter or _. Names of a schema must differ in more than case.
