@@ -37,7 +37,7 @@ over all pairs of points up to the largest distance. The output is CSV.`,
 			answer, err := ask.Do(cmd.Context(), on)
 			in.Set = on.Set // those in the study area
 			if err != nil {
-				return err
+				return asFlags(api.CoOccurrenceQuestion, err)
 			}
 			a.summary("%s of %s, %d pairs within %s", counted(in.Len(), "point"),
 				counted(len(in.Features), "feature"), answer.Found.Pairs[ask.Steps-1], withUnit(ask.MaxDistance, in.CRS))
@@ -98,7 +98,7 @@ the permutations, in standard deviations. This is the neighbourhood enrichment o
 			answer, err := ask.Do(cmd.Context(), on)
 			in.Set = on.Set // those in the study area
 			if err != nil {
-				return err
+				return asFlags(api.EnrichmentQuestion, err)
 			}
 			a.summary("%s: %s of %s, %s", what(ask.Distance, ask.KNN, in.CRS),
 				counted(in.Len(), "point"), counted(len(in.Features), "feature"),

@@ -38,7 +38,7 @@ nearest.`,
 			}
 			s, err := ask.Do(cmd.Context(), a.places(in))
 			if err != nil {
-				return err
+				return asFlags(api.SummaryQuestion, err)
 			}
 			for i, w := range s.Warnings {
 				s.Warnings[i] = option.Flags(w)
