@@ -4,7 +4,8 @@ import "math"
 
 // overlaps has the area in which the study area overlaps itself, shifted by a vector: the set
 // covariance, which the translation correction divides by. That of a rectangle is a product. That
-// of polygons is interpolated between shifts of a grid; the error is less than 1e-4 of the area.
+// of polygons is interpolated between shifts of a grid; the error was up to 0.0023 of the area in a
+// small polygon with a hole, by which both rounds and observed curves are off.
 type overlaps struct {
 	o      *outline
 	step   float64

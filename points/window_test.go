@@ -185,3 +185,22 @@ func TestCurvesInPolygonsEqualSpatstat(t *testing.T) {
 		}
 	}
 }
+
+// Interpolated overlaps are near those of the definition.
+func TestOverlapsAreInterpolated(t *testing.T) {
+	p := drawnIn(windowOf(t, holed), 1, 30, 2)
+	l, err := newFramed(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, rng, worst := l.overlaps(l.reach()), rand.New(rand.NewPCG(2, 2)), 0.0
+	for range 2000 {
+		sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+		r := l.reach() * rng.Float64()
+		worst = max(worst, math.Abs(c.of(r*cos, r*sin)-l.o.overlap(r*cos, r*sin))/l.o.area)
+	}
+	t.Logf("error %.1e of the area", worst)
+	if worst > 4e-3 {
+		t.Errorf("overlaps are wrong by %v of the area", worst)
+	}
+}
