@@ -140,10 +140,6 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, e
 	return m, nil
 }
 
-// Bandwidth returns the bandwidth of the density that all features share, which the model keeps; 0
-// means that it is uniform.
-func (m *NullModel) Bandwidth() float64 { return m.bandwidth }
-
 // torus reports whether the model only moves features on the torus of a rectangle.
 func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel }
 

@@ -3,7 +3,6 @@ package points
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -244,33 +243,4 @@ func wktRing(text string) (ring [][2]float64, err error) {
 		ring = append(ring, at)
 	}
 	return ring, nil
-}
-
-// GeoJSON returns the window as a MultiPolygon, in its own coordinates, for maps.
-func (w *Window) GeoJSON() json.RawMessage {
-	type ring = [][2]float64
-	var outer, holes []ring
-	for _, r := range w.rings {
-		closed := append(slices.Clone(r), r[0])
-		if ringArea(r) > 0 {
-			outer = append(outer, closed)
-		} else {
-			holes = append(holes, closed)
-		}
-	}
-	polygons := make([][]ring, len(outer))
-	for i, o := range outer {
-		polygons[i] = []ring{o}
-	}
-	for _, h := range holes {
-		at, least := 0, math.Inf(1)
-		for i, o := range outer { // of those that hold it, the smallest
-			if a := ringArea(o); ringHolds(o, inner(h[:len(h)-1])) && a < least {
-				at, least = i, a
-			}
-		}
-		polygons[at] = append(polygons[at], h)
-	}
-	text, _ := json.Marshal(map[string]any{"type": "MultiPolygon", "coordinates": polygons})
-	return text
 }
