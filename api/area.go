@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 	}
 	said, text := "", []byte(strings.TrimSpace(q.Window))
 	switch {
-	case text[0] == '{' || strings.Contains(q.Window, "("):
+	case bytes.HasPrefix(text, []byte("{")) || strings.Contains(q.Window, "("):
 	case on.NoFiles:
 		return nil, wrongf("window", "want polygons as GeoJSON or well-known text, such as POLYGON ((0 0, 9 0, 9 9, 0 0))")
 	default:
