@@ -471,7 +471,7 @@ func (g *Reader) RepeatedID() (id string, found bool, err error) {
 // Stats describes the index. Bytes and parts are sums over the segments.
 func (g *Reader) Stats() index.Stats {
 	if len(g.segments) == 0 {
-		return index.Stats{Analyzer: g.analyzer, Generation: g.generation, Root: g.root}
+		return index.Stats{Analyzer: g.analyzer, Generation: g.generation, Root: g.root, Parts: []index.Part{}}
 	}
 	all := g.segments[0].Stats()
 	perPosting := all.BytesPerPosting * float64(all.Postings)
