@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -46,6 +47,8 @@ func (q *Analyze) Do(ctx context.Context, e *Env) (*Analyzed, error) {
 	a := e.Analyzer
 	var err error
 	switch {
+	case q.Text == "":
+		return nil, wrong("text", errors.New("want the text to split into words"))
 	case q.Analyzer != "" && q.Field != "":
 		return nil, wrongf("field", "%q has an analyzer: leave out the other one", q.Field)
 	case q.Analyzer != "":

@@ -54,7 +54,7 @@ type Unknown struct {
 
 func (e *Unknown) Error() string {
 	if e.Known == "" {
-		return fmt.Sprintf("unknown name %q: this request takes no parameters", e.Name)
+		return fmt.Sprintf("unknown name %q: this request takes none in its URL", e.Name)
 	}
 	return fmt.Sprintf("unknown name %q: want %s", e.Name, e.Known)
 }

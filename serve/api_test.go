@@ -113,6 +113,10 @@ func TestBatchOfLines(t *testing.T) {
 			t.Errorf("%s: %d %q, want %q", body, w.Code, said.Error, says)
 		}
 	}
+	// Parameters in the URL would be for no query.
+	if w := call(h, "/v1/search?k=3", `{"q":"cell"}`); w.Code != 400 {
+		t.Errorf("k in the URL: status %d %s, want 400", w.Code, w.Body)
+	}
 }
 
 // A document is found by its ID, whatever characters it has.

@@ -48,8 +48,8 @@ func TestTooMuchIsRefused(t *testing.T) {
 // A request that takes too long ends with status 503.
 func TestDeadline(t *testing.T) {
 	h := New(elife(t, true), Options{Limits: Limits{Time: 1, BatchTime: 1}})
-	for _, body := range []string{"", `[{"q": "cell"}]`} {
-		w := call(h, "/search?q=cell", body)
+	for body, path := range map[string]string{"": "/search?q=cell", `[{"q": "cell"}]`: "/search"} {
+		w := call(h, path, body)
 		if said := decode[problem](t, w.Body.String()); w.Code != 503 ||
 			said.Error != "the request took too long" || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s: status %d %q %v, want 503 and Retry-After", body, w.Code, said.Error, w.Header())
@@ -62,8 +62,8 @@ func TestBusy(t *testing.T) {
 	h := New(elife(t, false), Options{Threads: 1, Limits: Limits{Wait: time.Millisecond}})
 	defer mustEnter(t, h.gate, modest, shortLane)()
 	defer mustEnter(t, h.gate, modest, longLane)()
-	for _, body := range []string{"", `[{"q": "cell"}]`} {
-		w := call(h, "/search?q=cell", body)
+	for body, path := range map[string]string{"": "/search?q=cell", `[{"q": "cell"}]`: "/search"} {
+		w := call(h, path, body)
 		if said := decode[problem](t, w.Body.String()); w.Code != 429 ||
 			!strings.Contains(said.Error, "busy") || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("%s: status %d %q %v, want 429 busy and Retry-After 1", body, w.Code, said.Error, w.Header())

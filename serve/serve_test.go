@@ -400,8 +400,8 @@ func TestMistakesAreNamed(t *testing.T) {
 // An engine that cannot answer is an error of the server.
 func TestFailedSearch(t *testing.T) {
 	h := New(elife(t, false), Options{Engine: engine.GPU})
-	for _, body := range []string{"", `[{"q": "a"}]`} {
-		w := call(h, "/search?q=a", body)
+	for body, path := range map[string]string{"": "/search?q=a", `[{"q": "a"}]`: "/search"} {
+		w := call(h, path, body)
 		if said := decode[problem](t, w.Body.String()); w.Code != 500 || !strings.Contains(said.Error, "not on a GPU") {
 			t.Errorf("%s: status %d %q, want 500 not on a GPU", body, w.Code, said.Error)
 		}
