@@ -92,8 +92,10 @@ func (c *Curve) draw(b *bufio.Writer, p *Set, x, y, width, height float64) {
 	if unit != "" {
 		axis, rise = axis+", "+unit, rise+", "+unit
 	}
-	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`, width/2, height+32, html.EscapeString(axis))
-	fmt.Fprintf(b, `<text transform="translate(-8 %.1f) rotate(-90)" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`, height/2, html.EscapeString(rise))
+	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`,
+		width/2, height+32, html.EscapeString(axis))
+	fmt.Fprintf(b, `<text transform="translate(-8 %.1f) rotate(-90)" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`,
+		height/2, html.EscapeString(rise))
 	for _, v := range []float64{low + pad, high - pad} {
 		fmt.Fprintf(b, `<text x="4" y="%.1f" font-size="11.5" fill="#667085">%.3g</text>`, py(v)+4, v)
 	}

@@ -193,7 +193,8 @@ func parseWKTPolygons(text string) ([][][][2]float64, error) {
 	kind, rest, ok := strings.Cut(text, "(")
 	kind = strings.ToUpper(strings.TrimSpace(kind))
 	if !ok || kind != "POLYGON" && kind != "MULTIPOLYGON" {
-		return nil, fmt.Errorf("%.40q: want polygons as GeoJSON, or as well-known text such as POLYGON ((0 0, 9 0, 9 9, 0 0))", text)
+		return nil, fmt.Errorf("%.40q: want polygons as GeoJSON, or as well-known text "+
+			"such as POLYGON ((0 0, 9 0, 9 9, 0 0))", text)
 	}
 	rest = "(" + rest
 	if kind == "POLYGON" {

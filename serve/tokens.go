@@ -69,7 +69,8 @@ var errReadOnly = errors.New("the token may only read")
 func (x *exchange) mayWrite() bool {
 	switch {
 	case !x.o.Writable:
-		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: it was started without serve.Options.Writable"))
+		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: "+
+			"it was started without serve.Options.Writable"))
 	case x.token != nil && !x.token.Write:
 		x.refuse(http.StatusForbidden, errReadOnly)
 	default:

@@ -119,7 +119,8 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c
 	corpus.Options.Threads, corpus.Options.Memory = o.Threads, o.Memory
-	o.gpuAuto, o.log = !o.Positions && !text.OfWeights(o.Analyzer.Name()) && autoGPU(o.Engine, Auto, c, o.Threads), c.Options.Log
+	o.gpuAuto = !o.Positions && !text.OfWeights(o.Analyzer.Name()) && autoGPU(o.Engine, Auto, c, o.Threads)
+	o.log = c.Options.Log
 	return invertBy(ctx, corpus.Batches, &o)
 }
 

@@ -124,7 +124,8 @@ func draw(w *points.Window, process string, n int, planted float64, seed uint64)
 }
 
 // tests returns the p-values of all pairs of features, by places and by curves.
-func tests(ctx context.Context, p *points.Set, null points.Null, rounds int, seed uint64) (places, curve map[[2]int32]float64, err error) {
+func tests(ctx context.Context, p *points.Set, null points.Null, rounds int,
+	seed uint64) (places, curve map[[2]int32]float64, err error) {
 	places, curve = make(map[[2]int32]float64), make(map[[2]int32]float64)
 	s, err := coloc.NewSurvey(p, coloc.Options{Distance: distance, MinPrevalence: 1e-9, All: true,
 		Engine: engine.Sequential})
@@ -160,7 +161,8 @@ func main() {
 	rounds := flag.Int("rounds", 39, "rounds of the null model; 39 make a p-value of 0.05 exact")
 	n := flag.Int("points", 80, "points of each of three features")
 	nulls := flag.String("nulls", "inhomogeneous", "null models")
-	windows := flag.String("windows", "given,estimated,none", "given: that of the simulation; estimated: from the points; none: the rectangle around them")
+	windows := flag.String("windows", "given,estimated,none",
+		"given: that of the simulation; estimated: from the points; none: the rectangle around them")
 	planted := flag.String("planted", "0,0.35,0.15", "shares of planted attraction between two features")
 	only := flag.String("only", "", "only these areas and processes")
 	threads := flag.Int("threads", 2, "simulations at a time")

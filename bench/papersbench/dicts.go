@@ -53,17 +53,19 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 		}
 		rows := [3][]string{{strconv.Itoa(n)}, {strconv.Itoa(n)}, {strconv.Itoa(n)}}
 		for _, k := range dictKinds {
-			cells, times, err := o.keptDictionary(ctx, words, k, byFrequency, equally, texts)
+			of, err := report.DoValue(o.store, fmt.Sprintf("dict.%v.%d", k, n), func() (dictTimes, error) {
+				return o.dictionary(ctx, words, k, byFrequency, equally, texts)
+			})
 			if err != nil {
 				return nil, err
 			}
 			for j := range rows {
-				rows[j] = append(rows[j], cells[j])
+				rows[j] = append(rows[j], of.Cells[j])
 			}
 			if len(texts) > 0 {
 				byLength.Header = append(byLength.Header, fmt.Sprintf("%v of %d", k, n))
 			}
-			for j, ms := range times {
+			for j, ms := range of.Times {
 				byLength.Rows[j] = append(byLength.Rows[j], ms)
 			}
 		}
@@ -87,58 +89,50 @@ func dictTable(name, title string) report.Table {
 // textLengths returns the lengths of texts in figure 9.
 func textLengths(most int) []int { return []int{most / 4, most / 2, most} }
 
-// keptDictionary is dictionary, or what was kept of an earlier run.
-func (o *Options) keptDictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent,
-	uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
-	r, err := o.store.Do(fmt.Sprintf("dict.%v.%d", k, words.Len()), func() (*report.Report, error) {
-		cells, times, err := o.dictionary(ctx, words, k, frequent, uniform, lengths)
-		t := report.Table{Rows: [][]string{cells[:], times}}
-		return &report.Report{Sections: []report.Section{{Tables: []report.Table{t}}}}, err
-	})
-	if err != nil {
-		return cells, nil, err
-	}
-	rows := r.Sections[0].Tables[0].Rows
-	return [3]string(rows[0]), rows[1], nil
+// dictTimes are the cells of one kind of dictionary: megabytes and nanoseconds per character for
+// both texts, and milliseconds for the texts of several lengths.
+type dictTimes struct {
+	Cells [3]string
+	Times []string
 }
 
-// dictionary measures one kind: megabytes, nanoseconds per character for both texts, and
-// milliseconds for the texts of several lengths. An STT whose table does not fit into memory is not
-// built; only its size is computed.
+// dictionary measures one kind. An STT whose table does not fit into memory is not built; only its
+// size is computed.
 func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind, frequent,
-	uniform *dict.Text, lengths []*dict.Text) (cells [3]string, times []string, err error) {
+	uniform *dict.Text, lengths []*dict.Text) (of dictTimes, err error) {
 	if k == dict.STT {
 		need, err := dict.TableBytes(ctx, words)
 		if err != nil {
-			return cells, nil, err
+			return of, err
 		}
 		if need > o.Memory/2 {
-			return [3]string{fmt.Sprintf("%.2f", float64(need)/1e6)}, make([]string, len(lengths)), nil
+			of.Cells[0], of.Times = fmt.Sprintf("%.2f", float64(need)/1e6), make([]string, len(lengths))
+			return of, nil
 		}
 	}
 	var b bytes.Buffer
 	if err := dict.Build(ctx, words, dict.Options{Kind: k, Memory: o.Memory}, &b); err != nil {
-		return cells, nil, err
+		return of, err
 	}
 	d, err := dict.Parse(b.Bytes())
 	if err != nil {
-		return cells, nil, err
+		return of, err
 	}
-	cells[0] = fmt.Sprintf("%.2f", float64(b.Len())/1e6)
+	of.Cells[0] = fmt.Sprintf("%.2f", float64(b.Len())/1e6)
 	for i, t := range append([]*dict.Text{frequent, uniform}, lengths...) {
 		var timing weighbench.Timing
 		for range 2 {
 			if found := timing.Round(t, d); found != t.Len() {
-				return cells, nil, fmt.Errorf("%v found %d of %d words", k, found, t.Len())
+				return of, fmt.Errorf("%v found %d of %d words", k, found, t.Len())
 			}
 		}
 		if i < 2 {
-			cells[1+i] = fmt.Sprintf("%.2f", float64(timing.Total().Nanoseconds())/float64(t.Chars()))
+			of.Cells[1+i] = fmt.Sprintf("%.2f", float64(timing.Total().Nanoseconds())/float64(t.Chars()))
 		} else {
-			times = append(times, fmt.Sprintf("%.2f", timing.Total().Seconds()*1e3))
+			of.Times = append(of.Times, fmt.Sprintf("%.2f", timing.Total().Seconds()*1e3))
 		}
 	}
-	return cells, times, nil
+	return of, nil
 }
 
 // dictionariesGPU makes figures 8 to 12 on the device.

@@ -6,7 +6,6 @@ package papersbench
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -221,31 +220,16 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 		c.Device = o.Device.Which(0)
 		c.Engines = append([]cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper}, c.Engines...)
 	}
-	c.Kept = o.keptRow
+	c.Kept = func(e cooccurbench.Engine, window int,
+		measure func() (cooccurbench.Row, error)) (cooccurbench.Row, error) {
+		part := fmt.Sprintf("cooccur.%d.%s", window, strings.ReplaceAll(string(e), " ", "-"))
+		return report.DoValue(o.store, part, measure)
+	}
 	rows, err := cooccurbench.Run(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	return cooccurbench.Page(c, rows), nil
-}
-
-// keptRow is a row of co-occurrence that an earlier run measured, or else a new one. It is kept as
-// JSON in the only cell of a table.
-func (o *Options) keptRow(e cooccurbench.Engine, window int, measure func() (cooccurbench.Row, error)) (row cooccurbench.Row, err error) {
-	part := fmt.Sprintf("cooccur.%d.%s", window, strings.ReplaceAll(string(e), " ", "-"))
-	r, err := o.store.Do(part, func() (*report.Report, error) {
-		row, err := measure()
-		if err != nil {
-			return nil, err
-		}
-		cell, err := json.Marshal(row)
-		t := report.Table{Rows: [][]string{{string(cell)}}}
-		return &report.Report{Sections: []report.Section{{Tables: []report.Table{t}}}}, err
-	})
-	if err == nil {
-		err = json.Unmarshal([]byte(r.Sections[0].Tables[0].Rows[0][0]), &row)
-	}
-	return row, err
 }
 
 func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {

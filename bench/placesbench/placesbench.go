@@ -52,19 +52,15 @@ const aboutWays = "Memory is the largest heap during a job, without the points, 
 // Kept returns the figures that were kept of a run that was stopped, or nil if there are none.
 func Kept(s *report.Store) (*report.Report, error) {
 	r := &report.Report{Name: "places", Title: title,
-		Intro: "This run was stopped: some figures are missing. Times are in milliseconds, from points to patterns in memory. " +
-			aboutWays + "A gap is a job that took longer than the limit or failed: the number of SGCT's candidates grows exponentially."}
+		Intro: "This run was stopped: some figures are missing. Times are in milliseconds, " +
+			"from points to patterns in memory. " + aboutWays + "A gap is a job that took longer " +
+			"than the limit or failed: the number of SGCT's candidates grows exponentially."}
+	var parts []string
 	for i := range figureParts {
-		kept, err := s.Load(partName(i))
-		if err != nil {
-			return nil, err
-		}
-		if kept != nil {
-			r.Sections = append(r.Sections, kept.Sections...)
-		}
+		parts = append(parts, partName(i))
 	}
-	if len(r.Sections) == 0 {
-		return nil, nil
+	if any, err := s.LoadAll(r, parts...); err != nil || !any {
+		return nil, err
 	}
 	return r, nil
 }

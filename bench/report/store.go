@@ -126,6 +126,38 @@ func SettingsOf(dir string) (settings string, err error) {
 	return settings, nil
 }
 
+// LoadAll adds the sections of those parts to a report that were kept, and reports whether there
+// were any.
+func (s *Store) LoadAll(r *Report, parts ...string) (bool, error) {
+	for _, part := range parts {
+		kept, err := s.Load(part)
+		if err != nil {
+			return false, err
+		}
+		if kept != nil {
+			r.Sections = append(r.Sections, kept.Sections...)
+		}
+	}
+	return len(r.Sections) > 0, nil
+}
+
+// DoValue is like Store.Do for a value, which is kept as JSON in the only cell of a table.
+func DoValue[T any](s *Store, part string, measure func() (T, error)) (v T, err error) {
+	r, err := s.Do(part, func() (*Report, error) {
+		v, err := measure()
+		if err != nil {
+			return nil, err
+		}
+		cell, err := json.Marshal(v)
+		t := Table{Rows: [][]string{{string(cell)}}}
+		return &Report{Sections: []Section{{Tables: []Table{t}}}}, err
+	})
+	if err == nil {
+		err = json.Unmarshal([]byte(r.Sections[0].Tables[0].Rows[0][0]), &v)
+	}
+	return v, err
+}
+
 func (s *Store) path(part string) string { return filepath.Join(s.Dir, part+".json") }
 
 func (s *Store) pack(r *Report) stored {

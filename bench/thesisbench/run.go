@@ -144,18 +144,10 @@ var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.bat
 
 // Kept returns what was kept of a run that was stopped, or nil if there is nothing.
 func Kept(s *report.Store) (*report.Report, error) {
-	r := &report.Report{Name: "thesis", Title: title, Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}
-	for _, part := range parts {
-		kept, err := s.Load(part)
-		if err != nil {
-			return nil, err
-		}
-		if kept != nil {
-			r.Sections = append(r.Sections, kept.Sections...)
-		}
-	}
-	if len(r.Sections) == 0 {
-		return nil, nil
+	r := &report.Report{Name: "thesis", Title: title,
+		Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}
+	if any, err := s.LoadAll(r, parts...); err != nil || !any {
+		return nil, err
 	}
 	return r, nil
 }

@@ -128,7 +128,8 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	begin := func(made *cooccur.Vocabulary) (_ cooccur.Sink, err error) {
 		v = made
 		if v.Len() == 0 && c.ask.MinCount > 1 {
-			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, so the matrix would be empty", c.ask.MinCount)
+			return nil, fmt.Errorf("--min-count %d: no word of the corpus occurs that often, "+
+				"so the matrix would be empty", c.ask.MinCount)
 		}
 		if c.saveVocab != "" {
 			if err := c.writeVocabulary(v, c.saveVocab); err != nil {

@@ -42,7 +42,8 @@ func (a *app) wordsIn(cmd *cobra.Command, read *api.Reading, paths []string,
 
 // env returns the resources of questions about words.
 func (a *app) env() *api.Env {
-	return &api.Env{Door: api.Command, Note: a.note, Also: a.alsoGPUs(), Threads: a.threads, Memory: int64(a.memory), Engine: a.engine, Device: a.gpu, Log: a.log,
+	return &api.Env{Door: api.Command, Note: a.note, Also: a.alsoGPUs(),
+		Threads: a.threads, Memory: int64(a.memory), Engine: a.engine, Device: a.gpu, Log: a.log,
 		Progress: func(stage string, done, total int64) {
 			if show := a.progress(stage); show != nil {
 				show(done, total)

@@ -15,7 +15,8 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var ask api.Embed
 	var path string
 	env := &api.Env{Door: api.Python}
-	if err := decode(c, api.EmbedQuestion, &ask, map[string]any{"path": &path, "threads": &env.Threads, "memory": &env.Memory}); err != nil {
+	if err := decode(c, api.EmbedQuestion, &ask, map[string]any{"path": &path,
+		"threads": &env.Threads, "memory": &env.Memory}); err != nil {
 		return pipe.Reply{}, err
 	}
 	if err := resources(env.Threads, env.Memory); err != nil {

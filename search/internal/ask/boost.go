@@ -117,11 +117,13 @@ func (b *Boost) bind(schema *fields.Schema) error {
 	for _, name := range b.Fields {
 		at := schema.Find(name)
 		if at < 0 {
-			return Refuse("boost %q: unknown field %q: want a number, date or geo field%s", b.Name, name, boostable(schema))
+			return Refuse("boost %q: unknown field %q: want a number, date or geo field%s",
+				b.Name, name, boostable(schema))
 		}
 		f := &schema.Fields[at]
 		if f.Type != fields.Number && f.Type != fields.Date && f.Type != fields.Geo {
-			return Refuse("boost %q: %s is a %v field: want a number, date or geo field%s", b.Name, name, f.Type, boostable(schema))
+			return Refuse("boost %q: %s is a %v field: want a number, date or geo field%s",
+				b.Name, name, f.Type, boostable(schema))
 		}
 		types = append(types, f.Type)
 	}
@@ -214,8 +216,9 @@ var units = map[fields.Type][]struct {
 	suffix string
 	factor float64
 }{
-	fields.Date: {{"y", 365.25 * 24 * 3600e3}, {"w", 7 * 24 * 3600e3}, {"d", 24 * 3600e3}, {"h", 3600e3}, {"m", 60e3}, {"s", 1e3}},
-	fields.Geo:  {{"km", 1000}, {"mi", 1609.344}, {"m", 1}},
+	fields.Date: {{"y", 365.25 * 24 * 3600e3}, {"w", 7 * 24 * 3600e3}, {"d", 24 * 3600e3},
+		{"h", 3600e3}, {"m", 60e3}, {"s", 1e3}},
+	fields.Geo: {{"km", 1000}, {"mi", 1609.344}, {"m", 1}},
 }
 
 // scaleOf returns a scale in the unit of a field's values: milliseconds for dates, metres for
