@@ -64,6 +64,7 @@ type Collocations struct {
 	Side   cooccur.Side `ask:"side" default:"both" help:"neighbours to count; both: all; left: those before the word; right: those after it"`
 	Corpus []string     `ask:"corpus" group:"Corpus" not:"http root mcp python: a question names no files there" help:"files and folders that a matrix of counts was made from: also show the number of documents of each pair"`
 	PartsOf
+	Selection
 	Reading `not:"http root mcp: the index has its words already"`
 }
 
@@ -132,6 +133,9 @@ func (q *Collocations) Do(ctx context.Context, e *Env) (*Associations, error) {
 	}
 	a := &Associations{Pairs: []PairOfWords{}}
 	if e.Matrix != nil && e.Corpus == nil && e.Searcher == nil {
+		if _, err := q.Selection.of(ctx, e); err != nil {
+			return nil, err
+		}
 		if err := o.Check(e.Matrix); err != nil {
 			return nil, wrong("by", err)
 		}
@@ -148,7 +152,7 @@ func (q *Collocations) Do(ctx context.Context, e *Env) (*Associations, error) {
 			err = spread(ctx, e, a.List.Pairs, parts)
 		}
 	} else {
-		corpus, missing := e.documents()
+		corpus, missing := e.documents(ctx, &q.Selection)
 		if missing != nil {
 			return nil, missing
 		}

@@ -50,7 +50,7 @@ func (q *Cooccurrence) Do(ctx context.Context, e *Env) (*CooccurrenceAnswer, err
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	corpus, err := e.documents()
+	corpus, err := e.documents(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

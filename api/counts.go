@@ -17,7 +17,8 @@ type Ngrams struct {
 	Top      int    `ask:"top" also:"k" default:"50" range:"0.." at:"python: default=0, a table shows its ends; http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of n-grams; 0 means all"`
 	MinCount uint64 `ask:"min_count" default:"5" range:"1.." help:"leave out n-grams that occur less often"`
 	MinDocs  int    `ask:"min_docs" range:"0.." help:"leave out n-grams of fewer documents"`
-	Reading  `not:"http root mcp: the index has its words already"`
+	Selection
+	Reading `not:"http root mcp: the index has its words already"`
 }
 
 // NgramsQuestion declares the parameters of Ngrams.
@@ -49,7 +50,7 @@ func (q *Ngrams) Do(ctx context.Context, e *Env, each func(words.Ngram) error) (
 			return nil, wrong("of", err)
 		}
 	}
-	corpus, err := e.documents()
+	corpus, err := e.documents(ctx, &q.Selection)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +80,7 @@ type Wordlist struct {
 	Top      int    `ask:"top" default:"50" range:"0.." at:"python: default=0, a table shows its ends; http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of words; 0 means all"`
 	MinCount uint64 `ask:"min_count" default:"1" help:"leave out words that occur less often"`
 	PartsOf
+	Selection
 	Reading `not:"http root mcp: the index has its words already"`
 }
 
@@ -105,7 +107,7 @@ func (q *Wordlist) Do(ctx context.Context, e *Env) (*WordCounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	corpus, err := e.documents()
+	corpus, err := e.documents(ctx, &q.Selection)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,7 @@ func (q *Vocabulary) Do(ctx context.Context, e *Env) (*VocabularyAnswer, error) 
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	corpus, err := e.documents()
+	corpus, err := e.documents(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
@@ -73,15 +74,23 @@ func (e *Env) top(n int) int {
 	return n
 }
 
-// documents returns the corpus, or the stored text of the index.
-func (e *Env) documents() (*text.Corpus, error) {
+// documents returns the corpus, or the stored text of the index: of all its documents if the
+// selection is nil.
+func (e *Env) documents(ctx context.Context, of *Selection) (*text.Corpus, error) {
+	var within []*docset.Set
+	if of != nil {
+		var err error
+		if within, err = of.of(ctx, e); err != nil {
+			return nil, err
+		}
+	}
 	if e.Corpus != nil {
 		return e.Corpus, nil
 	}
 	if e.Searcher == nil {
 		return nil, ErrNoIndex
 	}
-	corpus, err := words.Stored(e.Searcher.Index())
+	corpus, err := words.Stored(e.Searcher.Index(), within)
 	if err == nil {
 		corpus.Options.Threads, corpus.Options.Memory = e.Threads, e.Memory
 	}
@@ -113,6 +122,7 @@ type Concordance struct {
 	Without string   `ask:"without" help:"only lines that have no match of this query in their context"`
 	Sample  int      `ask:"sample" range:"0.." at:"http: most=100000, one answer is held in memory; mcp: most=100000, an assistant reads less" help:"choose this number of lines at random, then sort; 0 means all"`
 	Seed    uint64   `ask:"seed" default:"1" help:"seed of the sample"`
+	Selection
 	Reading `not:"http root mcp: the index has its words already"`
 }
 
@@ -146,8 +156,11 @@ func (q *Concordance) Do(ctx context.Context, e *Env, each func(words.Line) erro
 		}
 	}
 	o.With, o.Without = parsed[1], parsed[2]
-	var found *words.Concordance
 	var err error
+	if o.Within, err = q.Selection.of(ctx, e); err != nil {
+		return nil, err
+	}
+	var found *words.Concordance
 	switch {
 	case e.Corpus != nil:
 		found, err = words.Concord(ctx, e.Corpus, parsed[0], o)

@@ -16,6 +16,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/extsort"
@@ -46,6 +47,9 @@ type ConcordanceOptions struct {
 	// With keeps only lines whose context, on either side, has a match of this query; Without drops
 	// such lines. nil keeps all lines.
 	With, Without *Query
+	// Within limits ConcordIndex to some documents, with one set per segment of the index; nil
+	// means all of them.
+	Within []*docset.Set
 
 	// Each, unless it is nil, is called for each line in order, instead of collecting them in
 	// Concordance.Lines.
@@ -491,8 +495,15 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 	}
 	defer g.lines.Close()
 	all := true
-	for _, s := range r.Segments() {
-		if all, err = g.segment(ctx, &s); err != nil {
+	if o.Within != nil && len(o.Within) != len(r.Segments()) {
+		return nil, fmt.Errorf("%d sets of documents: want %d, one per segment", len(o.Within), len(r.Segments()))
+	}
+	for i, s := range r.Segments() {
+		var within *docset.Set
+		if o.Within != nil {
+			within = o.Within[i]
+		}
+		if all, err = g.segment(ctx, &s, within); err != nil {
 			return nil, err
 		}
 		if !all {
@@ -509,8 +520,9 @@ func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 	return found, err
 }
 
-// segment adds the lines of a segment; all is false if there are enough before its end.
-func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, err error) {
+// segment adds the lines of some documents of a segment; all is false if there are enough before
+// its end.
+func (g *gatherer) segment(ctx context.Context, s *segments.Segment, within *docset.Set) (all bool, err error) {
 	var t text.Tokens
 	var f found
 	for doc, err := range g.q.documents(ctx, s.Reader) {
@@ -520,7 +532,7 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment) (all bool, 
 		if err != nil {
 			return false, err
 		}
-		if s.Live != nil && !s.Live.Has(doc) {
+		if !has(s.Live, doc) || !has(within, doc) {
 			continue
 		}
 		if !g.needsAll() && g.matched >= g.Top {

@@ -98,7 +98,7 @@ func (q *Query) foreign(part string) error {
 	}
 	switch {
 	case otherSigns().filter.MatchString(part):
-		return fmt.Errorf("%s: a concordance has no filters on fields: search finds the documents of a filter", part)
+		return fmt.Errorf("%s: a concordance has no filters on fields: give them as filter, beside the query", part)
 	case otherSigns().signs.MatchString(part):
 		return fmt.Errorf(`%s: the signs + - ! ( ) ^ ~ have no meaning here, where a query of several words finds each of them; `+
 			`give other words of the context apart (with, without), or write the word alone`, part)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
@@ -13,8 +14,8 @@ import (
 const storedBatch = 1 << 20
 
 // Stored returns the stored text of an index as a corpus, without deleted documents. It may be read
-// several times.
-func Stored(r *segments.Reader) (*text.Corpus, error) {
+// several times. Within has a set of documents for each segment; nil means all.
+func Stored(r *segments.Reader, within []*docset.Set) (*text.Corpus, error) {
 	if !r.HasText() {
 		return nil, ErrNoText
 	}
@@ -22,15 +23,16 @@ func Stored(r *segments.Reader) (*text.Corpus, error) {
 		return func(yield func([]text.Document, error) bool) {
 			var batch []text.Document
 			size := 0
-			for _, s := range r.Segments() {
+			for i, s := range r.Segments() {
 				for doc := range s.Docs() {
-					if s.Live != nil && !s.Live.Has(uint32(doc)) {
+					if err := ctx.Err(); err != nil {
+						yield(nil, err)
+						return
+					}
+					if !has(s.Live, uint32(doc)) || within != nil && !has(within[i], uint32(doc)) {
 						continue
 					}
 					body, err := s.Text(doc)
-					if err == nil {
-						err = ctx.Err()
-					}
 					var id string
 					if err == nil {
 						id, err = s.DocID(doc)
@@ -55,3 +57,6 @@ func Stored(r *segments.Reader) (*text.Corpus, error) {
 		}
 	}}, nil
 }
+
+// has reports whether a set has a document; nil has all.
+func has(set *docset.Set, doc uint32) bool { return set == nil || set.Has(doc) }

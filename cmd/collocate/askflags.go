@@ -24,11 +24,12 @@ func addFlags(cmd *cobra.Command, q *api.Question, question any) {
 
 // asFlags makes an error about a parameter of a question a usage error that names the flag.
 func asFlags(q *api.Question, err error) error {
-	if bad := new(query.Error); errors.As(err, &bad) {
-		return usageError{fmt.Errorf("%w; --plain takes all signs for text", bad)}
-	}
 	bad := new(api.Error)
-	if !errors.As(err, &bad) {
+	declared := errors.As(err, &bad)
+	if wrong := new(query.Error); errors.As(err, &wrong) && !(declared && bad.Param == "filter") {
+		return usageError{fmt.Errorf("%w; --plain takes all signs for text", wrong)}
+	}
+	if !declared {
 		return err
 	}
 	p := q.Find(bad.Param)

@@ -577,12 +577,13 @@ class Index:
         seed: int = 1,
         with_: str = "",
         without: str = "",
+        filter: str = "",
         threads: int = 0,
     ) -> Concordance:
         """Words in context, from the stored text: see `collocate.concordance`."""
         args = {"q": query, "top": top, "window": window, "sort": listed(sort),
                 "sample": sample, "seed": seed, "with": with_, "without": without,
-                "threads": threads}  # fmt: skip
+                "filter": filter, "threads": threads}  # fmt: skip
         return Concordance(self._call("concordance", args))
 
     def _strings(self, do: str, docs: np.ndarray) -> list[str]:

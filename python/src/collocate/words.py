@@ -345,6 +345,7 @@ def collocations(
     p: bool = False,
     parts: int = 0,
     group: str = "",
+    filter: str = "",
     analyzer: str = "unicode",
     stopwords: str = "",
     fields: Sequence[str] | None = None,
@@ -364,11 +365,12 @@ def collocations(
     parts, group: measure dispersion over these, as in `wordlist`.
     The columns docs and dp_norm are the number of documents that have a pair, and how evenly it is
     distributed (0 is even).
+    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "parts": parts,
-            "group": group, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
-            "threads": threads, "memory": memory,
+            "group": group, "filter": filter, "analyzer": analyzer, "stopwords": stopwords,
+            "skip_bad": skip_bad, "threads": threads, "memory": memory,
             **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("collocations", args, corpus, fields, id_field, format, encoding, tell)
@@ -427,6 +429,7 @@ def wordlist(
     min_count: int = 1,
     parts: int = 0,
     group: str = "",
+    filter: str = "",
     analyzer: str = "unicode",
     stopwords: str = "",
     skip_bad: bool = False,
@@ -445,11 +448,12 @@ def wordlist(
     top: how many at most, the most frequent; 0 means all.
     parts: measure over this number of equal parts of the corpus instead of documents.
     group: treat documents as one if this regular expression matches the same part of their IDs.
+    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
     args = {"top": top, "min_count": min_count, "parts": parts, "group": group,
-            "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
+            "filter": filter, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
             "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell)
@@ -466,6 +470,7 @@ def ngrams(
     of: str = "",
     min_count: int = 5,
     min_docs: int = 0,
+    filter: str = "",
     analyzer: str = "unicode",
     stopwords: str = "",
     skip_bad: bool = False,
@@ -481,6 +486,7 @@ def ngrams(
 
     top: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
     (whal*) or a regular expression (/whales?/).
+    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
@@ -489,7 +495,7 @@ def ngrams(
     except (TypeError, ValueError):
         raise ValueError(f"n={n!r}: want a number, or a pair of the least and the most") from None
     args = {"n": f"{low}-{high}", "top": top, "of": of, "min_count": min_count,
-            "min_docs": min_docs, "analyzer": analyzer, "stopwords": stopwords,
+            "min_docs": min_docs, "filter": filter, "analyzer": analyzer, "stopwords": stopwords,
             "skip_bad": skip_bad, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
         a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell)
@@ -541,6 +547,7 @@ def concordance(
     seed: int = 1,
     with_: str = "",
     without: str = "",
+    filter: str = "",
     analyzer: str = "unicode",
     stopwords: str = "",
     fields: Sequence[str] | None = None,
@@ -560,11 +567,12 @@ def concordance(
     with_, without: only lines whose context matches this query, or does not match it.
     sort: by words around the match: ["L1", "R2"]; M is the match.
     sample: take this number of lines at random, then sort.
+    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text answers faster; `Index.concordance` is the same.
     """
     args = {"q": query, "top": top, "window": window, "sort": listed(sort), "sample": sample,
-            "seed": seed, "with": with_, "without": without, "analyzer": analyzer,
-            "stopwords": stopwords, "skip_bad": skip_bad, "threads": threads,
+            "seed": seed, "with": with_, "without": without, "filter": filter,
+            "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad, "threads": threads,
             "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
         ask = _of_index if isinstance(corpus, Index) else build_call
