@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/internal/choice"
 )
 
 // Document is the text of a file, or of one part of a file.
@@ -50,28 +52,38 @@ func (o *Options) maxText() int {
 }
 
 // Why says why a file has no text.
-type Why string
+type Why int
 
 // The reasons.
 const (
-	Unknown   Why = "not a kind of file that is read"
-	Encrypted Why = "encrypted"
-	Broken    Why = "broken"
-	NoText    Why = "no text"
-	TooLarge  Why = "too large"
+	Unknown   Why = iota // it is not of a kind that is read
+	Encrypted            // it needs a password
+	Broken               // it is not what its kind should be
+	NoText               // such as scanned pages
+	TooLarge             // beyond the bounds of Options
 )
+
+var reasons = choice.New[Why]("reason", "unknown", "encrypted", "broken", "no-text", "too-large")
+
+func (w Why) String() string { return reasons.Of(w) }
+
+// MarshalText writes the name.
+func (w Why) MarshalText() ([]byte, error) { return reasons.Text(w) }
+
+// UnmarshalText reads a name.
+func (w *Why) UnmarshalText(name []byte) error { return reasons.Set(w, string(name)) }
 
 // Error is returned for a file whose text cannot be found.
 type Error struct {
-	Why Why
+	Why Why   // the reason
 	Err error // details, or nil
 }
 
 func (e *Error) Error() string {
 	if e.Err == nil {
-		return string(e.Why)
+		return e.Why.String()
 	}
-	return string(e.Why) + ": " + e.Err.Error()
+	return e.Why.String() + ": " + e.Err.Error()
 }
 
 func (e *Error) Unwrap() error { return e.Err }
@@ -145,7 +157,7 @@ func (in *input) read() (docs []Document, err error) {
 	if in.depth > deepest {
 		return nil, fail(TooLarge, "nested more than %d deep", deepest)
 	}
-	if strings.HasSuffix(in.name, ".gz") && bytes.HasPrefix(in.data, []byte("\x1f\x8b")) {
+	if in.packed() {
 		return in.unzipped()
 	}
 	r := in.reader()
@@ -204,6 +216,10 @@ func (in *input) byBytes() string {
 	return ""
 }
 
+func (in *input) packed() bool {
+	return strings.HasSuffix(in.name, ".gz") && bytes.HasPrefix(in.data, []byte("\x1f\x8b"))
+}
+
 // unzipped reads what a gzip file holds.
 func (in *input) unzipped() ([]Document, error) {
 	z, err := gzip.NewReader(bytes.NewReader(in.data))
@@ -256,4 +272,10 @@ func oneLine(s string) string {
 		s = strings.ToValidUTF8(s[:500], "")
 	}
 	return s
+}
+
+// Reads reports whether a file would be read, by its name and its first 8 KB. Read may still fail.
+func Reads(name string, start []byte) bool {
+	in := &input{name: strings.ToLower(path.Base(name)), data: start}
+	return in.packed() || in.reader() != nil
 }

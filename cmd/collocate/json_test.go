@@ -52,6 +52,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "index merge living.index"},
 	{args: "index backup living.index --out backup.index"},
 	{args: "index compact living.index"},
+	{args: "sync texts folder.index"},
 	{args: "index prune corpus.index --out pruned.index"},
 	{args: "index export corpus.index --ciff corpus.ciff"},
 	{args: "index export corpus.index --ciff -", refused: "--ciff FILE"},
@@ -114,11 +115,13 @@ var noJSON = map[string]bool{
 func TestEveryVerbPrintsJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(os.MkdirAll("few/qrels", 0o755))
+	must(os.MkdirAll("texts", 0o755))
 	for name, content := range map[string]string{
 		"few/corpus.jsonl":   `{"_id": "d", "title": "", "text": "a cat"}`,
 		"few/queries.jsonl":  `{"_id": "q", "text": "cat"}`,
 		"few/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq\td\t1\n",
 
+		"texts/a.md": "# The cat\n",
 		"corpus.txt": "the cat sat on the mat\nthe dog saw the cat\nalone\n",
 		"words.txt":  "cat\ndog\n",
 		"four.txt":   "the cat the dog\n",

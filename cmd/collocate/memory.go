@@ -12,7 +12,7 @@ import (
 // boundedVerbs are the verbs whose jobs keep to --memory. Search is not among them: it maps indexes
 // of any size and is faster the more of an index is resident.
 var boundedVerbs = map[string]bool{
-	"index": true, "weigh": true, "vocab": true, "cooccur": true, "neighbours": true,
+	"index": true, "sync": true, "weigh": true, "vocab": true, "cooccur": true, "neighbours": true,
 	"collocations": true, "concordance": true, "dispersion": true, "keywords": true, "ngrams": true,
 	"wordlist": true, "embed": true, "dict": true, "tokens": true, "generate": true,
 }

@@ -17,6 +17,7 @@ func verbs() []verb { return withQuestions(ownVerbs()) }
 func ownVerbs() []verb {
 	return []verb{
 		{"index", newIndexCmd},
+		{"sync", newSyncCmd},
 		{"tokens", newTokensCmd},
 		{"eval", newEvalCmd},
 		{"fuse", newFuseCmd},

@@ -537,6 +537,20 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	return r.Docs(), replaced, nil
 }
 
+// SetRoot makes the index remember a folder to which the IDs of files are relative. AddCorpus does
+// so itself for files that it reads.
+func (w *Writer) SetRoot(root text.Root) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if w.m.Root == nil || *w.m.Root != root {
+		w.m.Root, w.changed = &root, true
+	}
+	return nil
+}
+
 func (w *Writer) newName() string {
 	w.next++
 	return nameOf(w.next - 1)

@@ -104,6 +104,8 @@ var All = map[string]string{
 	"cooccur.VocabularyOptions.MinCount":   "min-count",
 	"engine.Device.Memory":                 "gpu-memory",
 	"engine.Multicore":                     "engine multicore",
+	"folders.Options.AllowEmpty":           "allow-empty",
+	"folders.Options.Moved":                "moved",
 	"index.BuildOptions.AllowDuplicateIDs": "allow-duplicate-ids",
 	"index.BuildOptions.Memory":            "memory",
 	"index.BuildOptions.Positions":         "positions",

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/folders"
+	"github.com/collocate/collocate/index/segments"
+)
+
+func newSyncCmd(a *app) *cobra.Command {
+	var ask api.Sync
+	cmd := &cobra.Command{
+		Use:     "sync FOLDER DIR",
+		Short:   "Keep an index in step with a folder of files",
+		GroupID: groupSearch,
+		Long: `Make the index DIR have the files of FOLDER: add new ones, replace those that changed, delete
+those that are gone. The index is created if it does not exist. Text is found in Markdown, HTML,
+notebooks, subtitles, source code and plain text; broken files are named, and found by their names. IDs are paths under the folder.
+Fields are title, name, text, path, extension, kind, modified, size and others: docs/folders.md.
+
+A change is one commit, and a search at the same time sees the index before or after it. A long
+run commits every 20,000 files, so one that is killed is continued by the next.`,
+		Example: `  collocate sync ~/notes notes.index
+  collocate search notes.index 'solar path:astronomy/*' --show path,title
+  collocate sync ~/src src.index --exclude 'vendor/,*.min.js' --analyzer 'code | parts | lower'
+  collocate sync ~/notes notes.index --watch`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			analyzer, err := (&api.Reading{Analyzer: ask.Analyzer}).Split()
+			if err != nil {
+				return asFlags(api.SyncQuestion, err)
+			}
+			if is, err := segments.Open(args[1]); err == nil {
+				is.Close()
+				if f := cmd.Flags(); f.Changed("no-positions") {
+					return usagef("--no-positions: %s exists, and keeps the options that it was made with; leave it out", args[1])
+				} else if !f.Changed("analyzer") {
+					analyzer = nil
+				}
+			} else if !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+			o, err := ask.Options(analyzer)
+			if err != nil {
+				return asFlags(api.SyncQuestion, err)
+			}
+			o.Memory, o.Threads, o.Note = int64(a.memory), a.textThreads(), a.note
+			if !ask.Watch {
+				o.Progress = a.progress("reading")
+			}
+			return ask.Do(cmd.Context(), args[0], args[1], o, func(r *folders.Report, err error) error {
+				if err != nil {
+					if ask.Watch {
+						a.warn("%v; trying again", err)
+						return nil
+					}
+					return err
+				}
+				if ask.Watch && !r.Changes() && r.Generation > 1 {
+					return nil
+				}
+				return a.synced(r)
+			})
+		},
+	}
+	addFlags(cmd, api.SyncQuestion, &ask)
+	return cmd
+}
+
+// synced prints what was done, and names files without text.
+func (a *app) synced(r *folders.Report) error {
+	for i, p := range r.Problems {
+		if i == 20 && !a.verbose {
+			a.warn("%s more; 'problem:*' finds them, and --verbose lists them", counted(len(r.Problems)-i, "problem"))
+			break
+		}
+		a.warn("%s: %s", p.Path, p.Why)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Encodings)) {
+		a.note(fmt.Sprintf("%s taken for %s", counted(r.Encodings[name], "file"), name))
+	}
+	if a.json {
+		return a.printJSON(r)
+	}
+	parts := []string{counted(r.Added, "file") + " added", fmt.Sprintf("%d changed", r.Changed)}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{r.Touched, "touched"}, {r.Moved, "moved"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%d deleted, %d unchanged", r.Deleted, r.Unchanged))
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{r.Other, "of no known kind"}, {r.Ignored, "ignored"}, {r.Links, "links not followed"}, {r.Special, "no files"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
+		}
+	}
+	a.summary("%s; %s in %s of %s", strings.Join(parts, ", "), counted(r.Documents, "document"),
+		counted(r.Segments, "segment"), r.Index)
+	return nil
+}
