@@ -94,7 +94,7 @@ func (q *Analyze) Do(ctx context.Context, e *Env) (*Analyzed, error) {
 
 // SynonymFile names synonyms for the queries of a new index.
 type SynonymFile struct {
-	Synonyms string `ask:"synonyms" group:"Corpus" help:"file of synonyms for the queries of a new index, in the form of Solr, as in car, automobile; it becomes the last step of the analyzer of the index, and of fields that name none: see docs/analysis.md"`
+	Synonyms string `ask:"synonyms" file:"" group:"Corpus" help:"file of synonyms for the queries of a new index, in the form of Solr, as in car, automobile; it becomes the last step of the analyzer of the index, and of fields that name none: see docs/analysis.md"`
 }
 
 // With returns an analyzer with the synonyms, if there are any.

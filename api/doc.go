@@ -27,6 +27,7 @@
 //	                 doors with another default, least or largest value, each with the reason
 //	path:"word"      a URL has it in its path, as {word}
 //	needed:""        the question means nothing without it
+//	file:""          the value names a file, or may
 //	commas:""        the values of a list may have commas, so each is given by itself
 //	python:"from_"   the argument of Python, where it is not the name
 //

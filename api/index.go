@@ -22,8 +22,8 @@ type Storing struct {
 
 // Fielding says which fields an index has, and what the IDs of files are.
 type Fielding struct {
-	Schema string `ask:"schema" group:"Corpus" help:"JSON file that lists fields with types, instead of fields"`
-	IDRoot string `ask:"id_root" group:"Corpus" help:"folder to which the IDs of files are relative (default the one that the index remembers; for a new index the folder that is named, or the deepest that holds all files)"`
+	Schema string `ask:"schema" file:"" group:"Corpus" help:"JSON file that lists fields with types, instead of fields"`
+	IDRoot string `ask:"id_root" file:"" group:"Corpus" help:"folder to which the IDs of files are relative (default the one that the index remembers; for a new index the folder that is named, or the deepest that holds all files)"`
 }
 
 // Building says how an index is made.
@@ -59,15 +59,15 @@ type Refreshing struct {
 type Add struct {
 	Adding
 	NewIndex `not:"http python: the index exists, and keeps the options that it was made with"`
-	IDRoot   string `ask:"id_root" group:"Corpus" not:"http: documents have IDs" help:"folder to which the IDs of files are relative (default the one that the index remembers)"`
+	IDRoot   string `ask:"id_root" file:"" group:"Corpus" not:"http: documents have IDs" help:"folder to which the IDs of files are relative (default the one that the index remembers)"`
 	Files    `not:"http: the body has one JSON object per line, with the fields of the index"`
 }
 
 // NewIndex says how documents are split into words and fields, if they are added to a new index.
 type NewIndex struct {
 	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"of a new index: how text is split into words, by an analyzer or a chain of steps"`
-	Stopwords string `ask:"stopwords" group:"Corpus" help:"of a new index: drop the words in this file, one per line"`
-	Schema    string `ask:"schema" group:"Corpus" help:"of a new index: JSON file that lists fields with types"`
+	Stopwords string `ask:"stopwords" file:"" group:"Corpus" help:"of a new index: drop the words in this file, one per line"`
+	Schema    string `ask:"schema" file:"" group:"Corpus" help:"of a new index: JSON file that lists fields with types"`
 	SynonymFile
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,9 +10,10 @@ import (
 	"testing"
 )
 
-// Python has a function for each question that it can ask, with an argument for each parameter, the
-// same defaults, and a body that uses each. The package offers those that are no methods.
-func TestPythonHasEveryParameter(t *testing.T) {
+// Python has a function for each question that it can ask, and the package offers those that are no
+// methods. What a function does not name itself it takes as **asked: Unpack[CLASS], and
+// _questions.py has these classes, made of the declarations.
+func TestPythonHasDeclaredParameters(t *testing.T) {
 	files, err := filepath.Glob("../python/src/collocate/*.py")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no source of Python:", err)
@@ -25,6 +27,7 @@ func TestPythonHasEveryParameter(t *testing.T) {
 		source.Write(text)
 		source.WriteString("\n")
 	}
+	classes := pythonClasses{}
 	for _, q := range Questions() {
 		if q.Without(Python) != "" {
 			continue
@@ -38,27 +41,47 @@ func TestPythonHasEveryParameter(t *testing.T) {
 		if !strings.Contains(function, ".") && !strings.Contains(source.String(), "\n    \""+function+"\": \"") {
 			t.Errorf("python/src/collocate/__init__.py does not offer %s", function)
 		}
+		class, rest := has["**asked"]
+		var asked []*Param
 		for _, p := range q.At(Python) {
-			name := p.Argument
-			if name == "" {
-				name = p.Name
-			}
+			name := inPython(p)
 			value, ok := has[name]
-			if !ok {
+			switch {
+			case !ok && rest:
+				asked = append(asked, p)
+			case !ok:
 				t.Errorf("%s in python/src/collocate has no argument %s", function, name)
-			} else if !regexp.MustCompile(`\b` + name + `\b`).MatchString(body) {
+			case !regexp.MustCompile(`\b` + name + `\b`).MatchString(body):
 				t.Errorf("%s in python/src/collocate has an argument %s and does not send it", function, name)
-			}
-			if p.Argument == "" && !sameDefault(value, p) {
+			case p.Argument == "" && !sameDefault(value, p):
 				t.Errorf("%s(%s=%s): want the default %q", function, name, value, p.Default)
 			}
 		}
+		if rest {
+			if !regexp.MustCompile(`\basked\b`).MatchString(body) {
+				t.Errorf("%s in python/src/collocate does not send **asked", function)
+			}
+			name := strings.TrimSuffix(class[strings.LastIndexAny(class, "[.")+1:], "]")
+			_, threads := has["threads"]
+			classes.add(name, q, asked, !threads && q.In(Python) != "Index.search")
+		}
+	}
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(pythonFile, []byte(classes.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if old, err := os.ReadFile(pythonFile); err != nil || string(old) != classes.String() {
+		t.Errorf("%s is not what the declarations say: UPDATE=1 go test ./api writes it", pythonFile)
 	}
 }
 
-// signature returns the arguments of a function of Python with their defaults, or nil if there is
-// none, and its body without the docstring. A method is written Class.method; of overloads the last
-// is meant.
+// inPython returns the name of the argument.
+func inPython(p *Param) string { return cmp.Or(p.Argument, p.Name) }
+
+// signature returns the arguments of a function of Python with their defaults, of ** with its type,
+// or nil if there is none, and its body without the docstring. A method is written Class.method; of
+// overloads the last is meant.
 func signature(source, function string) (args map[string]string, body string) {
 	class, name, method := strings.Cut(function, ".")
 	def := "\ndef " + function + "("
@@ -82,8 +105,11 @@ func signature(source, function string) (args map[string]string, body string) {
 	list, begin, depth := map[string]string{}, at+len(def), 0
 	add := func(arg string) {
 		arg, value, _ := strings.Cut(arg, " = ")
-		name, _, _ := strings.Cut(arg, ":")
-		list[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		name, kind, _ := strings.Cut(arg, ":")
+		if name = strings.TrimSpace(name); strings.HasPrefix(name, "**") {
+			value = kind
+		}
+		list[name] = strings.TrimSpace(value)
 	}
 	for i := begin; i < len(source); i++ {
 		switch source[i] {

@@ -131,6 +131,8 @@ type Param struct {
 	Path string
 	// Needed says that the question means nothing without it.
 	Needed bool
+	// File says that its value names a file, or may.
+	File bool
 	// Argument is its name in Python, if that has another, such as from_.
 	Argument string
 
@@ -358,6 +360,7 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	}
 	p.Path, p.Argument = f.Tag.Get("path"), f.Tag.Get("python")
 	_, p.Needed = f.Tag.Lookup("needed")
+	_, p.File = f.Tag.Lookup("file")
 	_, p.unsplit = f.Tag.Lookup("commas")
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err

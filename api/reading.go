@@ -22,7 +22,7 @@ type Files struct {
 // Reading says how files are read as documents, and these split into words.
 type Reading struct {
 	Analyzer  string `ask:"analyzer" group:"Corpus" default:"unicode" some:"analyzers" help:"how text is split into words; languages are stemmed, and +stop drops stop words, as in english+stop, the best for English (no list for irish, tamil and turkish); impact, for indexes only, reads objects of tokens and whole weights, impact:100 rounds weights to hundredths; or a chain of steps, such as words | lower | fold | stem(english): see docs/analysis.md"`
-	Stopwords string `ask:"stopwords" group:"Corpus" help:"drop the words in this file, one per line, instead of the analyzer's own stop words"`
+	Stopwords string `ask:"stopwords" file:"" group:"Corpus" help:"drop the words in this file, one per line, instead of the analyzer's own stop words"`
 	Files
 }
 

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/search"
 )
 
-// Several places list the models, which no compiler compares: the API, its description, the Python
-// package, the page, and the tests that compare engines. Each lists all of them.
+// Several places list the models, which no compiler compares: the API, its description, the page,
+// and the tests that compare engines. Each lists all of them.
 func TestModelsAreListedEverywhere(t *testing.T) {
 	names := append(search.Models(), "bm25f")
 	types := map[string]string{} // such as DPH for dph
@@ -35,7 +34,6 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 			func(name string) string { return "= model." + types[name] }, nil},
 		{"request.go", "The models are", "Model =",
 			func(name string) string { return "[" + types[name] + "]" }, nil},
-		{"../python/src/collocate/index.py", "those with all of them.", "Variants of", plain, nil},
 		{"../web/src/views/Search.svelte", "const models =", "\n", plain,
 			[]string{"boolean", "bm25f"}}, // one ranks nothing, the other needs fields
 	} {
@@ -66,13 +64,6 @@ func TestModelsAreListedEverywhere(t *testing.T) {
 	}
 	if lists != 2 {
 		t.Errorf("serve/openapi.json: %d lists of models, want 2", lists)
-	}
-
-	part := passage(t, "../python/src/collocate/index.py", "Variants of bm25 are", "syntax:")
-	for _, name := range bm25.SearchVariants() {
-		if !regexp.MustCompile(edge(name)).MatchString(part) {
-			t.Errorf("python/src/collocate/index.py: the variant %s is not listed", name)
-		}
 	}
 }
 

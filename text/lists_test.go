@@ -7,11 +7,10 @@ import (
 	"testing"
 )
 
-// Every name in Analyzers has a definition for the tests, an entry in doc.go and in the Python
-// package, the right OfBytes, and a note in doc.go if it has no stop words.
+// Every name in Analyzers has a definition for the tests, an entry in doc.go, the right OfBytes,
+// and a note in doc.go if it has no stop words.
 func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
 	comment := passage(t, "doc.go", "// These are the analyzers:", "// For ")
-	python := passage(t, "../python/src/collocate/index.py", "analyzer: how text is split", "store_text:")
 	for _, name := range Analyzers() {
 		an := analyzer(t, name)
 		_, language := an.(*language)
@@ -21,9 +20,6 @@ func TestAnalyzersAreDefinedEverywhere(t *testing.T) {
 		word := regexp.MustCompile(`(^|[^\w-])` + name + `([^\w-]|$)`)
 		if !word.MatchString(comment) {
 			t.Errorf("%s: the table of doc.go does not have it", name)
-		}
-		if !word.MatchString(python) {
-			t.Errorf("%s: python/src/collocate/index.py does not name it", name)
 		}
 		// An analyzer of bytes splits text alike in Latin-1 and in UTF-8; one of Unicode does not.
 		latin, utf8 := analyze(t, name, "x\xe9y"), analyze(t, name, "x\u00e9y")

@@ -96,7 +96,7 @@ def test_mistakes(shops, tmp_path):
     with pytest.raises(TypeError, match="DataFrame"):
         pairs(3, distance=1)
     with pytest.raises(ValueError, match="rounds -1: want 0 or more"):
-        pairs(shops, distance=1, permutations=-1)
+        pairs(shops, distance=1, rounds=-1)
 
 
 def test_summary_and_curve():
@@ -108,7 +108,7 @@ def test_summary_and_curve():
     found = summary(table, crs="planar")
     assert found["points"] == 180 and found["distance_suggested"] > 0
     assert {f["feature"] for f in found["features"]} == {"bar", "pub", "bank"}
-    curves = curve(table, "bar", "pub", max_distance=50, bins=5, rounds=19, crs="planar")
+    curves = curve(table, "bar", "pub", max_distance=50, steps=5, rounds=19, crs="planar")
     assert list(curves["distance"]) == [10, 20, 30, 40, 50]
     assert (curves["a"] == "bar").all() and (curves["b"] == "pub").all()
     assert (curves["l"] > curves["distance"]).all() and curves["p_value"][0] == 0.05
@@ -117,7 +117,7 @@ def test_summary_and_curve():
     with pytest.raises(ValueError, match="zoo"):
         curve(table, "zoo", crs="planar")
     with pytest.raises(ValueError, match="steps 0: want 1 to 10000"):
-        curve(table, bins=0, crs="planar")
+        curve(table, steps=0, crs="planar")
 
 
 def test_bad_rows_and_rare_features(tmp_path):
@@ -235,4 +235,6 @@ def test_statistics_of_omics_take_any_points():
         enrichment(table, crs="planar")
     only = pairs(table, knn=4, of="bar", near=["pub"], rounds=9, crs="planar")
     assert len(only) == 1 and only["p_value"][0] <= 1
-    assert only.equals(pairs(table, knn=4, of="bar", near=["pub"], permutations=9, crs="planar"))
+    with pytest.warns(CollocateWarning, match="permutations= is now rounds="):
+        older = pairs(table, knn=4, of="bar", near=["pub"], permutations=9, crs="planar")
+    assert only.equals(older)

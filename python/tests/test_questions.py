@@ -1,5 +1,7 @@
 """Everything that a search can be asked, as docs/reference.md lists it."""
 
+import inspect
+
 import pytest
 
 import collocate
@@ -74,3 +76,18 @@ def test_filters_keep_scores(films):
     every = dict(zip(films.search("train night").ids, films.search("train night").scores))
     for hit in films.search("train night", filter="kind:crime"):
         assert hit.score == pytest.approx(every[hit.id], abs=0)
+
+
+def test_functions_have_the_declared_parameters(films, tmp_path, monkeypatch):
+    wordlist = inspect.signature(collocate.wordlist).parameters
+    assert wordlist["parts"].default == 0 and wordlist["analyzer"].default == "unicode"
+    assert "parts: measure dispersion over" in collocate.wordlist.__doc__
+    assert inspect.signature(collocate.Index.search).parameters["from_"].default == 0
+    with pytest.raises(TypeError, match="wordlist has no argument tops"):
+        collocate.wordlist(["a b"], tops=3)
+    with pytest.raises(ValueError, match="analyzer=: not with an Index"):
+        films.concordance("train", analyzer="english")
+    # Files are found from where Python is, though the worker is elsewhere.
+    (tmp_path / "stop.txt").write_text("the\n")
+    monkeypatch.chdir(tmp_path)
+    assert collocate.vocabulary(["the cat"], stopwords="stop.txt").words == ["cat"]

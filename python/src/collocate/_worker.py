@@ -181,7 +181,7 @@ def call(
         if isinstance(do, bytes):
             c.send_text(do)
         else:
-            c.send({"do": do, "with": args} if args else {"do": do}, arrays)
+            c.send({"do": do, "with": args or {}}, arrays)
         answer = _feed(c, passes, progress) if passes else None
         while answer is None:
             answer = _read(c, progress)

@@ -9,10 +9,12 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from . import _questions as asked_of
+from ._asked import asks
 from ._documents import Corpus, Documents, as_file, listed, paths_of
 from ._names import renamed
 from ._pipe import Arrays, dumps, strings, unpack_strings
@@ -21,6 +23,11 @@ from ._worker import Worker, call, worker
 from .errors import warn
 from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+# Arguments that say how files are read, and documents split into words.
+READING = {*asked_of.Files.__annotations__, *asked_of.Splitting.__annotations__}
 # Rules of synonyms: one, several, or a file of them.
 Synonyms = str | os.PathLike[str] | Sequence[str] | None
 
@@ -61,28 +68,15 @@ class Index:
         return cls(path)
 
     @classmethod
+    @asks(asked_of.Build)
     def build(
         cls,
         corpus: Corpus,
         path: str | os.PathLike[str] | None = None,
         *,
-        analyzer: str = "unicode",
-        stopwords: str = "",
-        synonyms: str | os.PathLike[str] = "",
-        store_text: bool = False,
-        positions: bool = False,
-        reorder: bool = False,
-        fields: Sequence[str] | None = None,
         schema: Sequence[str] | Mapping[str, str] | None = None,
-        id_field: str | None = None,
-        id_root: str | os.PathLike[str] | None = None,
-        format: str | None = None,
-        encoding: str | None = None,
-        skip_bad: bool = False,
-        allow_duplicate_ids: bool = False,
-        threads: int = 0,
-        memory: int = 0,
         progress: ProgressOption = None,
+        **asked: Unpack[asked_of.Build],
     ) -> Index:
         """Indexes documents in the folder `path`, or in one that is removed with the index.
 
@@ -90,97 +84,43 @@ class Index:
             of pairs (id, text), of mappings, or of ir_datasets' documents; or a mapping
             {id: document}. Documents without IDs are numbered from 0. None and NaN where a
             document's text should be are an error that names the document.
-        analyzer: how text is split into words: whitespace, ascii, unicode, lucene-english, or a
-            stemmed language: arabic, danish, dutch, english, finnish, french, german, hungarian,
-            irish, italian, norwegian, porter, portuguese, romanian, russian, spanish, swedish,
-            tamil or turkish. "+stop" after a language drops its stop words: "english+stop".
-            A chain of steps is an analyzer, too: "words | lower | fold | stem(english)".
-        stopwords: a file with words to drop, one per line, instead of the analyzer's own.
-        synonyms: a file of synonyms, which searches find: lines such as "car, auto, motor car" and
-            "colour => color".
-        store_text: store the text, for snippets and concordances.
-        positions: store the positions of words, for phrases: search(..., syntax=True).
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
             ["title:text", "year:number", "tags:keyword"], or {"title": "text"}. They can be
             searched (syntax=True, filter=), and shown (`Hits.fields`).
-        fields, id_field: the fields of documents that hold their text, and their ID.
-        format, encoding: of files, if they should not be detected: "jsonl", "latin1".
-        skip_bad: skip files that cannot be read, with a warning, instead of raising an error.
-        reorder: number similar documents close together, which makes the index smaller.
-        id_root: the folder to which the IDs of files are relative, which the index remembers; by
-            default the folder that is named, or the deepest that holds all files.
-        allow_duplicate_ids: index documents with the same ID instead of raising an error.
-        threads: number of cores; 0 means all.
-        memory: bound on working memory in bytes; 0 means 2 GB.
         progress: True shows a bar; a function is called with (stage, done, total).
         """
         temporary = path is None
         out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fsdecode(path)
-        args: dict[str, Any] = {
-            "out": os.path.abspath(out),
-            "analyzer": analyzer,
-            "stopwords": os.fspath(stopwords),
-            "synonyms": os.fspath(synonyms),
-            "skip_bad": skip_bad,
-            "store_text": store_text,
-            "positions": positions,
-            "reorder": reorder,
-            "allow_duplicate_ids": allow_duplicate_ids,
-            "threads": threads,
-            "memory": memory,
-        }
-        if schema and fields:
+        args: dict[str, Any] = {"out": os.path.abspath(out), **asked}
+        if schema and args.get("fields"):
             raise ValueError("fields= and schema= exclude each other: a schema names all fields")
         if schema:
             if isinstance(schema, Mapping):
                 schema = [f"{name}:{kind}" for name, kind in schema.items()]
             args["schema"] = listed(schema)
-        if id_root is not None:
-            args["id_root"] = os.fspath(id_root)
         try:
             with bar(progress, "building") as tell:
-                build_call(
-                    "build", args, corpus, fields, id_field, format, encoding, tell,
-                    whole=bool(schema),
-                )  # fmt: skip
+                build_call("build", args, corpus, tell, whole=bool(schema))
         except BaseException:
             if temporary:
                 shutil.rmtree(out, ignore_errors=True)
             raise
         return cls(out, _temporary=temporary)
 
+    @asks(asked_of.Add)
     def add(
-        self,
-        corpus: Corpus,
-        *,
-        fields: Sequence[str] | None = None,
-        id_field: str | None = None,
-        id_root: str | os.PathLike[str] | None = None,
-        format: str | None = None,
-        encoding: str | None = None,
-        skip_bad: bool = False,
-        threads: int = 0,
-        memory: int = 0,
-        progress: ProgressOption = None,
+        self, corpus: Corpus, *, progress: ProgressOption = None, **asked: Unpack[asked_of.Add]
     ) -> tuple[int, int]:
         """Adds documents, which need IDs. A document replaces the one with the same ID.
 
-        id_root: the folder to which the IDs of files are relative; by default the one that the
-            index remembers, which is that of the files it was built from.
-
         Returns how many were added, and how many documents they replaced.
         """
-        if fields and (self.fields or self.stored_fields):
+        whole = bool(self.fields or self.stored_fields)
+        if whole and asked.get("fields"):
             raise ValueError("fields=: the index has a schema, which names all fields")
-        args = {"path": self.path, "analyzer": self.stats["analyzer"], "skip_bad": skip_bad,
-                "threads": threads, "memory": memory}  # fmt: skip
-        if id_root is not None:
-            args["id_root"] = os.fspath(id_root)
+        args = {"path": self.path, "analyzer": self.stats["analyzer"], **asked}
         with bar(progress, "adding") as tell:
-            a = build_call(
-                "add", args, corpus, fields, id_field, format, encoding, tell,
-                whole=bool(self.fields or self.stored_fields),
-            )  # fmt: skip
+            a = build_call("add", args, corpus, tell, whole=whole)
         self.refresh()
         return a.result["added"], a.result["replaced"]
 
@@ -255,6 +195,14 @@ class Index:
     ) -> Any:
         w, number = self._handle()
         return call(do, {"index": number, **args}, arrays, on=w, progress=progress)
+
+    def _ask(self, do: str, args: dict[str, Any], progress: Any = None) -> Any:
+        """Asks the stored text. What says how to read a corpus is refused."""
+        for name, given in args.items():
+            if given and name in READING:
+                raise ValueError(f"{name}=: not with an Index, which has its words already")
+        asked = {name: value for name, value in args.items() if name not in READING}
+        return self._call(do, asked, progress=progress)
 
     def close(self) -> None:
         """Closes the index, and removes it if its folder is temporary."""
@@ -331,127 +279,63 @@ class Index:
     # fmt: off
     @overload  # a str is also an Iterable[str], but means one query
     def search(  # type: ignore[overload-overlap]
-        self, queries: str, k: int = ..., *,
-        mode: str = ..., model: str | None = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., k3: float | None = ..., mu: float | None = ...,
-        field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
-        proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
-        from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., boost: str | None = ..., synonyms: Synonyms = ...,
-        algorithm: str = ...,
-        threads: int = ..., progress: ProgressOption = ...,
+        self, queries: str, k: int = ..., *, syntax: bool = ...,
+        field_weights: str | Mapping[str, float] | None = ..., synonyms: Synonyms = ...,
+        threads: int = ..., progress: ProgressOption = ..., **asked: Unpack[asked_of.Search],
     ) -> Hits: ...
     @overload
     def search(
-        self, queries: Iterable[str] | Mapping[Any, str], k: int = ..., *,
-        mode: str = ..., model: str | None = ..., k1: float | None = ..., b: float | None = ...,
-        variant: str | None = ..., k3: float | None = ..., mu: float | None = ...,
-        field_weights: str | Mapping[str, float] | None = ..., expand: str | None = ...,
-        proximity: str | None = ..., syntax: bool = ..., filter: str | None = ...,
-        from_: int = ..., count: bool = ..., facet: str | Sequence[str] | None = ...,
-        sort: str | None = ..., boost: str | None = ..., synonyms: Synonyms = ...,
-        algorithm: str = ...,
-        threads: int = ..., progress: ProgressOption = ...,
+        self, queries: Iterable[str] | Mapping[Any, str], k: int = ..., *, syntax: bool = ...,
+        field_weights: str | Mapping[str, float] | None = ..., synonyms: Synonyms = ...,
+        threads: int = ..., progress: ProgressOption = ..., **asked: Unpack[asked_of.Search],
     ) -> BatchHits: ...
     # fmt: on
 
+    @asks(asked_of.Search)
     def search(
         self,
         queries: str | Iterable[str] | Mapping[Any, str],
         k: int = 10,
         *,
-        mode: str = "or",
-        model: str | None = None,
-        k1: float | None = None,
-        b: float | None = None,
-        variant: str | None = None,
-        k3: float | None = None,
-        mu: float | None = None,
-        field_weights: str | Mapping[str, float] | None = None,
-        expand: str | None = None,
-        proximity: str | None = None,
         syntax: bool = False,
-        filter: str | None = None,
-        from_: int = 0,
-        count: bool = False,
-        facet: str | Sequence[str] | None = None,
-        sort: str | None = None,
-        boost: str | None = None,
+        field_weights: str | Mapping[str, float] | None = None,
         synonyms: Synonyms = None,
-        algorithm: str = "auto",
         threads: int = 0,
         progress: ProgressOption = None,
+        **asked: Unpack[asked_of.Search],
     ) -> Hits | BatchHits:
         """Finds the k best documents for a query, or for each of many queries.
+
+        What of a query may not mean what was intended, or why it found nothing, is in `notes` of
+        the result. With syntax or a filter it is also a CollocateWarning. `Hits.total` has the
+        number of documents (count), `Hits.facets` the values of fields (facet), and
+        `Hits.expanded` the words that were added (expand).
 
         queries: a str, an iterable of str, or a mapping {query ID: str} or a Series, whose IDs
             `to_run` and `to_pandas` then name.
         k: number of documents; 0 finds none, but counts them in `Hits.total`. `search_all` finds
             all of them.
-        mode: "or" finds documents with any of the words, "and" those with all of them.
-        model: bm25 (with k1, b, variant and k3), dirichlet (with mu), cosine, dph, impact (the
-            usual one of weighted tokens), boolean, or bm25f for an index with text fields, with
-            field_weights such as {"title": 3, "body": 1}, k1, b and variant. Variants of bm25 are papers, atire, lucene, lucene7,
-            bm25+, bm25l, terrier and lucene-lossy.
-        expand: add words of the best documents to the query: "rm3" or "bo1", with parameters or
-            not, such as "rm3:docs=10,terms=10,weight=0.5"; `Hits.expanded` has the words.
-        proximity: "sdm": documents that have words of the query side by side score higher; the
-            index must have positions.
         syntax: queries are in the query language, +must -not "a phrase" wild* fuzzy~, instead of
             plain text. Phrases need an index with positions.
-        filter: a query in the same language, whatever syntax is; only documents that match it are
-            found, and it does not affect scores: filter="year:[2020 TO 2024] lang:en". All its
-            parts must match, unless it says OR; mode is for the query alone.
-        from_: skip this many of the best documents, to see the next ones.
-        count: count all matching documents, in `Hits.total`; for one query.
-        facet: fields whose values are counted over all matching documents, in `Hits.facets`, such
-            as "lang", "lang:5" for the 5 most frequent, "year/10" or "published/month"; for one
-            query.
-        sort: sort by a field instead of by score, "year" or "year:desc", or by several,
-            "year:desc,author".
-        boost: raise scores by values of fields: "decay(year, 2024, 5)", "saturation(views, 100)" or
-            "log(views, 10000)", with a weight or not, such as "2*log(views, 1000)"; several with
-            commas between them. The score is multiplied by 1 + the value, or, after a +, the value
-            is added.
+        field_weights: for bm25f: {"title": 3, "body": 1}, or "title=3,body=1".
         synonyms: of the query's words, instead of those of the index: rules such as "car, auto" and
             "colour => color", one or a list of them, or the Path of a file; "none" for none.
-        algorithm: auto, exhaustive, taat, maxscore, wand, bmw, vbmw or bmm; all give the same hits.
         threads: number of cores for many queries; 0 means all.
-        What of a query may not mean what was intended, or why it found nothing, is in `notes` of
-        the result. With syntax or a filter it is also a CollocateWarning.
         """
-        args: dict[str, Any] = {"k": _whole(k, "k"), "mode": mode}
-        if model is not None:
-            args["model"] = model
         if isinstance(field_weights, Mapping):
             field_weights = ",".join(f"{name}={weight}" for name, weight in field_weights.items())
-        for name, value in (
-            ("k1", k1), ("b", b), ("k3", k3), ("mu", mu), ("variant", variant),
-            ("field_weights", field_weights), ("expand", expand), ("proximity", proximity),
-            ("sort", sort), ("boost", boost),
-        ):  # fmt: skip
-            if value is not None:
-                args[name] = value
-        if from_:
-            args["from"] = _whole(from_, "from_")
-        if count:
-            args["count"] = True
-        if facet:
-            args["facet"] = listed(facet)
+        args: dict[str, Any] = {"k": _whole(k, "k"), **asked}
         if synonyms is not None:
             args["synonyms"] = _rules(synonyms)
-        if algorithm != "auto":
-            args["algorithm"] = algorithm
-        if syntax:
-            args["syntax"] = True
-        if filter:
-            args["filter"] = filter
-        if threads:
-            args["threads"] = threads
+        for name, value in (
+            ("field_weights", field_weights), ("syntax", syntax), ("threads", threads),
+        ):  # fmt: skip
+            if value:
+                args[name] = value
         if isinstance(queries, str):
             hits = self._page(queries, args)
             # Without hits for plain words it is no surprise that documents lack them.
-            for note in hits.notes if syntax or filter else ():
+            for note in hits.notes if syntax or args.get("filter") else ():
                 warn(note)
             return hits
         texts, query_ids = _queries(queries)
@@ -566,25 +450,12 @@ class Index:
         return found or []
 
     @renamed(k="top")
+    @asks(asked_of.Concordance)
     def concordance(
-        self,
-        query: str,
-        top: int = 50,
-        *,
-        window: int = 10,
-        sort: Sequence[str] | None = None,
-        sample: int = 0,
-        seed: int = 1,
-        with_: str = "",
-        without: str = "",
-        filter: str = "",
-        threads: int = 0,
+        self, query: str, top: int = 50, **asked: Unpack[asked_of.Concordance]
     ) -> Concordance:
         """Words in context, from the stored text: see `collocate.concordance`."""
-        args = {"q": query, "top": top, "window": window, "sort": listed(sort),
-                "sample": sample, "seed": seed, "with": with_, "without": without,
-                "filter": filter, "threads": threads}  # fmt: skip
-        return Concordance(self._call("concordance", args))
+        return Concordance(self._ask("concordance", {"q": query, "top": top, **asked}))
 
     def _strings(self, do: str, docs: np.ndarray) -> list[str]:
         if not len(docs):
@@ -635,16 +506,7 @@ class Index:
 
 
 def build_call(
-    do: str,
-    args: dict[str, Any],
-    corpus: Corpus,
-    fields: Sequence[str] | None,
-    id_field: str | None,
-    format: str | None,
-    encoding: str | None,
-    tell: Any,
-    passes: int = 1,
-    whole: bool = False,
+    do: str, args: dict[str, Any], corpus: Corpus, tell: Any, passes: int = 1, whole: bool = False
 ) -> Any:
     """A call about a corpus: paths go as they are, documents follow the call.
 
@@ -652,10 +514,9 @@ def build_call(
     """
     paths = paths_of(corpus)
     if paths is not None:
-        more = {"fields": listed(fields), "id_field": id_field,
-                "format": format, "encoding": encoding, "paths": paths}  # fmt: skip
-        return call(do, {**args, **{n: v for n, v in more.items() if v}}, progress=tell)
-    only_for_files(format, encoding)
+        return call(do, {**args, "paths": paths}, progress=tell)
+    rest = only_for_files(args)
+    fields, id_field = args.get("fields"), args.get("id_field")
     assert not isinstance(corpus, (str, os.PathLike))
     unique = do in ("build", "add") and not args.get("allow_duplicate_ids")
     if whole:
@@ -665,18 +526,23 @@ def build_call(
             given: dict[str, Any] = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
             if id_field:
                 given["id_field"] = id_field
-            return call(do, {**args, **given}, progress=tell, file=path or "")
+            return call(do, {**rest, **given}, progress=tell, file=path or "")
     documents = Documents(corpus, fields, id_field, unique)
     if passes > 1:
         documents.again()
-    return call(do, args, passes=(documents.groups() for _ in range(passes)), progress=tell)
+    return call(do, rest, passes=(documents.groups() for _ in range(passes)), progress=tell)
 
 
-def only_for_files(format: str | None, encoding: str | None) -> None:
-    """Refuses options that say how files are read, where the corpus is documents."""
-    for name, value in (("format", format), ("encoding", encoding)):
-        if value:
+def only_for_files(args: dict[str, Any]) -> dict[str, Any]:
+    """Refuses options that say how files are read, where the corpus is documents.
+
+    Returns those for the worker, which need not know how documents were read here.
+    """
+    for name in ("format", "encoding"):
+        if value := args.get(name):
             raise ValueError(f"{name}={value!r} is for files, but the corpus is documents")
+    of_files = asked_of.Files.__annotations__.keys() - {"skip_bad"}
+    return {n: v for n, v in args.items() if n not in of_files}
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import _questions as asked_of
+from ._asked import asks
 from ._documents import paths_of
+from ._names import renamed
 from ._progress import ProgressOption, bar
 from ._worker import call
 from .errors import need, warn
@@ -18,6 +21,7 @@ from .hits import _table
 if TYPE_CHECKING:
     import geopandas as gpd
     import pandas as pd
+    from typing_extensions import Unpack
 
 
 class Patterns:
@@ -33,7 +37,7 @@ class Patterns:
         self.patterns: list[dict[str, Any]] = alone.get("patterns") or []
         self.rules: list[dict[str, Any]] = alone.get("rules") or []
         for run in runs:
-            where = {k: run[k] for k in ("distance", "region") if k in run}
+            where: dict[str, Any] = {k: run[k] for k in ("distance", "region") if k in run}
             self.patterns += [{**p, **where} for p in run["patterns"]]
             self.rules += [{**r, **where} for r in run.get("rules") or []]
         self.distance: float | None = alone.get("distance")
@@ -96,97 +100,38 @@ class Patterns:
         return _table(["features", "participation index"], rows, repr(self)[1:-1]) + self.svg
 
 
+@asks(asked_of.Mine)
 def mine(
     points: Any,
     distance: float | Sequence[float] | str | None = None,
     min_prevalence: float = 0.2,
     *,
     knn: int = 0,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    all: bool = False,
-    with_: str | Sequence[str] | None = None,
-    between: Sequence[str] | None = None,
-    top: int = 0,
-    within: str | None = None,
-    regions: str | None = None,
     hierarchy: Any = None,
-    level: int | str = 1,
-    algorithm: str = "auto",
-    rules: bool = False,
-    max_if: int = 0,
-    min_confidence: float = 0,
-    instances: int = 0,
-    significance: int = 0,
-    adjust: str = "fdr",
-    null: str = "inhomogeneous",
-    bandwidth: float = 0,
-    seed: int = 1,
-    engine: str = "auto",
-    threads: int = 0,
-    memory: int = 0,
     progress: ProgressOption = None,
+    **asked: Unpack[asked_of.Mine],
 ) -> Patterns:
     """Finds kinds of places that are often close together.
 
     points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, an AnnData
         with positions in obsm["spatial"], or a file (CSV, GeoJSON, GeoParquet, Shapefile,
-        GeoPackage, GPX).
-    x, y, feature: names of columns, if they are not recognised; time has the times.
-    geometry, columns, layer: of files: a column of well-known text, the names of the columns of a
-        table without a header, and a layer of a GeoPackage.
+        GeoPackage, GPX). x, y, feature and time name columns; geometry, columns and layer are for
+        files.
     distance: neighbours are at most this far apart, in metres for longitudes and latitudes, else in
         the unit of the coordinates; several are mined one after the other, and "auto" is as
         `summary` suggests.
+    min_prevalence: the least participation index of a pattern.
     knn: points are neighbours if one is among the k nearest of the other (and within distance, if
         that is given).
-    crs: the reference system, as "EPSG:4326", or "planar"; by default that of the points.
-    min_prevalence: the least participation index of a pattern.
-    min_points: leave out features with fewer points, which reach any prevalence by chance.
-    skip_bad: leave out rows without a feature or a position instead of raising an error.
-    all: list every prevalent pattern, not only the maximal ones.
-    with_, between: only patterns that have all of these features, or no others.
-    top: only this many patterns, the best, longest first; 0 means all.
-    within: neighbours are also at most this long apart, such as "7d", "12h" or "30m".
-    regions: mine each cell of a grid separately, such as "4x3", or each polygon of a GeoJSON file.
     hierarchy: {feature: parent}, or a CSV file of such lines: replace features by their ancestors
         of a level; level="all" adds these.
-    rules: also find rules, of at least min_confidence, with at most max_if features before the
-        arrow.
-    instances: list this many instances of each pattern.
-    significance: test against this many rounds of a null model; adjust says how q is corrected,
-        "fdr" or "max".
-    null: the null model: "inhomogeneous", "shift", "relabel" or "cluster".
-    bandwidth: of the density that all features share, for "inhomogeneous" and "cluster".
-    window: the study area: a file with polygons, or the polygons as GeoJSON or well-known text.
-    clip: leave out points outside the window.
-    engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
-    args, arrays, source = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
+    args, arrays, source = _points(points, asked)
     if isinstance(hierarchy, Mapping):
         args["parents"] = {str(k): str(v) for k, v in hierarchy.items()}
-        hierarchy = None
-    args |= {
-        "knn": knn, "min_prevalence": min_prevalence, "all": all, "with": _listed(with_),
-        "between": _listed(between), "top": top, "within": within or "", "regions": regions or "",
-        "hierarchy": os.fspath(hierarchy or ""), "level": level, "algorithm": algorithm,
-        "rules": rules, "max_if": max_if, "min_confidence": min_confidence, "instances": instances,
-        "significance": significance, "adjust": adjust, "null": null or "shift",
-        "bandwidth": bandwidth, "seed": seed, "window": window or "", "clip": clip,
-        "engine": engine, "threads": threads, "memory": memory, "map": True,
-    }  # fmt: skip
+    elif hierarchy:
+        args["hierarchy"] = os.path.abspath(os.fspath(hierarchy))
+    args |= {"knn": knn, "min_prevalence": min_prevalence, "map": True}
     if distance is not None and not (distance == 0 and knn):
         args["distance"] = distance if isinstance(distance, (str, int, float)) else list(distance)
     with bar(progress, "mining", "points") as tell:
@@ -195,111 +140,45 @@ def mine(
     return Patterns(a.result["answer"], a.result["svg"], geojson, source)
 
 
+@renamed(permutations="rounds")
+@asks(asked_of.Pairs)
 def pairs(
-    points: Any,
-    distance: float = 0,
-    *,
-    knn: int = 0,
-    of: str | Sequence[str] | None = None,
-    near: str | Sequence[str] | None = None,
-    rounds: int = 99,
-    seed: int = 1,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-    permutations: int | None = None,
-) -> pd.DataFrame:
+    points: Any, distance: float = 0, *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Pairs],
+) -> pd.DataFrame:  # fmt: skip
     """The colocation quotients of all ordered pairs of features, as a DataFrame.
 
     A quotient of 1 is chance; above 1, points of `of` have more points of `near` around them than
-    by chance. The p-value is two-sided, by random relabelling. Points are as in `mine`.
-    knn: the neighbours of a point are its own k nearest.
-    of, near: only pairs whose first, or second, feature is one of these.
-    permutations: older name of rounds.
+    by chance. The p-value is two-sided, by random relabelling. Points and distance are as in
+    `mine`.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
-    args |= {"distance": distance, "knn": knn, "of": _listed(of), "near": _listed(near),
-             "rounds": rounds if permutations is None else permutations, "seed": seed,
-             "window": window or "", "clip": clip, "threads": threads, "memory": memory}  # fmt: skip
+    args, arrays, _ = _points(points, asked)
     with bar(progress, "relabelling", "rounds") as tell:
-        found = call("pairs", args, arrays, progress=tell).result["pairs"]
+        found = call("pairs", {"distance": distance, **args}, arrays, progress=tell).result["pairs"]
     table = pd.DataFrame(found, columns=["of", "near", "points", "quotient", "p_value"])
     return table.astype({"points": "int64", "quotient": "float64", "p_value": "float64"})
 
 
+@renamed(bins="steps", strongest="top")
+@asks(asked_of.Curve)
 def curve(
-    points: Any,
-    of: str | Sequence[str] | None = None,
-    near: str | Sequence[str] | None = None,
-    *,
-    max_distance: float = 0,
-    steps: int = 50,
-    top: int = 0,
-    correction: str = "translation",
-    rounds: int = 99,
-    null: str = "inhomogeneous",
-    bandwidth: float = 0,
-    seed: int = 1,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    engine: str = "auto",
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-    bins: int | None = None,
-    strongest: int | None = None,
-) -> pd.DataFrame:
+    points: Any, of: str | Sequence[str] | None = None, near: str | Sequence[str] | None = None, *,
+    rounds: int = 99, progress: ProgressOption = None, **asked: Unpack[asked_of.Curve],
+) -> pd.DataFrame:  # fmt: skip
     """At which distances features attract or avoid each other, as a DataFrame.
 
     A row for each pair and distance: Ripley's cross K (k), L (its root over pi: equal to the
     distance where features are independent), the pair correlation (1 is chance) and the
-    participation index.
+    participation index. Points are as in `mine`.
     of, near: features; without them all pairs, or the strongest, if top says how many.
-    max_distance: 0 is a quarter of the shorter side of the area, if that is a rectangle.
-    correction: of k, l and pair correlation for the edges of the area: "translation", "isotropic",
-        "border" or "none".
     rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster).
         This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
         and q_value. 0 means none, which is faster.
-    bins, strongest: older names of steps and top.
-    engine: "auto", "sequential", "multicore" or "gpu"; all give the same result.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
-    args.update(
-        of=_listed(of), near=_listed(near), max_distance=max_distance,
-        steps=steps if bins is None else bins, top=top if strongest is None else strongest,
-        correction=correction, rounds=rounds, null=null, bandwidth=bandwidth, seed=seed,
-        window=window or "", clip=clip,
-        engine=engine, threads=threads, memory=memory,
-    )  # fmt: skip
+    args, arrays, _ = _points(points, asked)
+    args |= {"of": _listed(of), "near": _listed(near), "rounds": rounds}
     with bar(progress, "measuring") as tell:
         a = call("curve", args, arrays, progress=tell)
     names = np.array(a.result["features"], dtype=object)
@@ -317,73 +196,30 @@ def curve(
     return table
 
 
-def summary(
-    points: Any,
-    *,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    threads: int = 0,
-) -> dict[str, Any]:
+@asks(asked_of.Summary)
+def summary(points: Any, **asked: Unpack[asked_of.Summary]) -> dict[str, Any]:
     """Describes points, before they are mined.
 
     Features with their counts, extent, unit, duplicates, neighbours by distance, and the distances
-    worth mining: distance_low, distance_suggested and distance_high.
+    worth mining: distance_low, distance_suggested and distance_high. Points are as in `mine`.
     """
-    args, arrays, _ = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
-    args |= {"window": window or "", "clip": clip, "threads": threads}
+    args, arrays, _ = _points(points, asked)
     found: dict[str, Any] = call("summary", args, arrays).result
     return found
 
 
+@asks(asked_of.CoOccurrence)
 def co_occurrence(
-    points: Any,
-    max_distance: float,
-    *,
-    steps: int = 50,
-    rings: bool = False,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    engine: str = "auto",
-    threads: int = 0,
-    memory: int = 0,
+    points: Any, max_distance: float, **asked: Unpack[asked_of.CoOccurrence]
 ) -> pd.DataFrame:
     """How much more often than by chance features are within each distance of each other.
 
     A row for each ordered pair and distance; a ratio of 1 is chance. Points are as in `mine`.
     `collocate.omics.co_occurrence` has the same for AnnData, with the names of squidpy.
-    steps: number of distances, evenly spaced up to the largest.
-    rings: count between one distance and the next, instead of all within each.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
-    args |= {"max_distance": max_distance, "steps": steps, "rings": rings,
-             "window": window or "", "clip": clip,
-             "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
-    a = call("co-occurrence", args, arrays)
+    args, arrays, _ = _points(points, asked)
+    a = call("co-occurrence", {"max_distance": max_distance, **args}, arrays)
     names, ratio = np.array(a.result["features"], dtype=object), a.arrays["ratio"]
     of, near, at = (i.ravel() for i in np.indices(ratio.shape))
     columns = {"of": names[of], "near": names[near], "distance": a.arrays["distances"][at]}
@@ -392,44 +228,20 @@ def co_occurrence(
     return table
 
 
+@asks(asked_of.Enrichment)
 def enrichment(
-    points: Any,
-    distance: float = 0,
-    *,
-    knn: int = 0,
-    rounds: int = 999,
-    seed: int = 1,
-    window: str | None = None,
-    clip: bool = False,
-    x: str | None = None,
-    y: str | None = None,
-    geometry: str | None = None,
-    feature: str | None = None,
-    time: str | None = None,
-    columns: Sequence[str] | None = None,
-    layer: str | None = None,
-    crs: Any = None,
-    min_points: int = 1,
-    skip_bad: bool = False,
-    engine: str = "auto",
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> pd.DataFrame:
+    points: Any, distance: float = 0, *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Enrichment],
+) -> pd.DataFrame:  # fmt: skip
     """How many neighbours features have in each other, compared with random labels (z).
 
     A row for each ordered pair. Points are as in `mine`; either distance or knn says which are
     neighbours. `collocate.omics.nhood_enrichment` has the same for AnnData.
     """
     pd = need("pandas", "pandas")
-    args, arrays, _ = _points(
-        points, x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad
-    )
-    args |= {"distance": distance, "knn": knn, "rounds": rounds, "seed": seed,
-             "window": window or "", "clip": clip,
-             "engine": engine, "threads": threads, "memory": memory}  # fmt: skip
+    args, arrays, _ = _points(points, asked)
     with bar(progress, "relabelling", "rounds") as tell:
-        a = call("enrichment", args, arrays, progress=tell)
+        a = call("enrichment", {"distance": distance, **args}, arrays, progress=tell)
     names = np.array(a.result["features"], dtype=object)
     of, near = (i.ravel() for i in np.indices(a.arrays["counts"].shape))
     columns = {"count": "counts", "expected": "expected", "z": "z"}
@@ -457,29 +269,22 @@ _FEATURES = (
 
 
 def _points(
-    points: Any,
-    x: str | None,
-    y: str | None,
-    geometry: str | None,
-    feature: str | None,
-    time: str | None,
-    columns: Sequence[str] | None,
-    layer: str | None,
-    crs: Any,
-    min_points: int,
-    skip_bad: bool,
+    points: Any, asked: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None, Any]:
-    """Arguments and arrays of a call about points."""
+    """Arguments and arrays of a call about points. asked also says how these are read."""
+    rest = dict(asked)
     if isinstance(points, (str, os.PathLike)) and not os.path.exists(points):
         raise FileNotFoundError(f"{os.fspath(points)!r}: no such file or folder")
     if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
         paths = paths_of(points)
         if paths is None:
             raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file name")
-        named = {"x": x, "y": y, "geometry": geometry, "feature": feature, "time": time,
-                 "columns": _listed(columns), "layer": layer, "crs": crs and str(crs),
-                 "min_points": min_points, "skip_bad": skip_bad}  # fmt: skip
-        return {"paths": paths, **{n: v for n, v in named.items() if v}}, None, None
+        if "crs" in rest:
+            rest["crs"] = str(rest["crs"])
+        return {"paths": paths, **rest}, None, None
+    x, y, geometry, feature, time, columns, layer, crs, min_points, skip_bad = (
+        rest.pop(name, None) for name in asked_of.Points.__annotations__
+    )
     if geometry or columns or layer:
         raise ValueError("geometry=, columns= and layer= are for files: points are a table")
     if hasattr(points, "obs") and hasattr(points, "obsm"):  # AnnData
@@ -494,7 +299,7 @@ def _points(
     if not hasattr(getattr(points, "geometry", None), "geom_type") or x or y:
         at = _position(points, x, y)
     feature = _feature(points, feature, at or ())
-    points = _good(points, feature, at, min_points, skip_bad)
+    points = _good(points, feature, at, min_points or 1, skip_bad)
     kind = points[feature]
     if at is None:
         geometry = points.geometry
@@ -514,7 +319,7 @@ def _points(
     order = sorted(range(len(names)), key=lambda i: str(names[i]).encode())
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
-    args: dict[str, Any] = {"features": [str(names[i]) for i in order]}
+    args: dict[str, Any] = {**rest, "features": [str(names[i]) for i in order]}
     if crs is not None:
         args["crs"] = _crs(crs)
     arrays: dict[str, np.ndarray] = {
@@ -547,7 +352,7 @@ def _numbers(points: Any, name: Any) -> np.ndarray:
         raise ValueError(f"column {name!r}: {err}") from None
 
 
-def _good(points: Any, feature: Any, at: Any, min_points: int, skip_bad: bool) -> Any:
+def _good(points: Any, feature: Any, at: Any, min_points: int, skip_bad: bool | None) -> Any:
     """The rows that have a feature, of which there are enough, and a position."""
     kind = points[feature]
     bad = kind.isna().to_numpy() | (kind.astype(str).str.strip() == "").to_numpy()

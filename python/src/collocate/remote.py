@@ -13,7 +13,6 @@ from urllib.parse import quote, urlencode, urlsplit
 from ._names import renamed
 from .errors import CollocateError, need, warn
 
-
 _ALL_HITS = 1 << 31  # more than the documents of any index
 
 

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._documents import Corpus, as_file, listed, paths_of
+from . import _questions as asked_of
+from ._asked import asks
+from ._documents import Corpus, as_file, paths_of
 from ._names import renamed
 from ._pipe import strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .errors import need
 from .hits import Concordance, _table
-from .index import Index, build_call, only_for_files
+from .index import READING, Index, build_call, only_for_files
 
 if TYPE_CHECKING:
     import pandas as pd
     from scipy.sparse import csr_matrix
+    from typing_extensions import Unpack
+
+_OLDER = {"k": "top", "min_value": "min_count", "min_freq": "min_frequency"}
 
 
 class Vocabulary:
@@ -67,31 +72,13 @@ class Vocabulary:
         return _table(["word", "count"], rows, repr(self)[1:-1])
 
 
+@asks(asked_of.Vocabulary)
 def vocabulary(
-    corpus: Corpus,
-    *,
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    min_count: int = 1,
-    max_size: int = 0,
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
+    corpus: Corpus, *, progress: ProgressOption = None, **asked: Unpack[asked_of.Vocabulary]
 ) -> Vocabulary:
-    """Counts the words of documents. corpus and analyzer are as in `Index.build`.
-
-    min_count: leave out words that occur less often. max_size: keep this many words; 0 is all.
-    """
-    args = {"analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
-            "min_count": min_count, "max_size": max_size, "threads": threads,
-            "memory": memory}  # fmt: skip
+    """Counts the words of documents. corpus is as in `Index.build`."""
     with bar(progress, "counting") as tell:
-        a = build_call("vocabulary", args, corpus, fields, id_field, format, encoding, tell)
+        a = build_call("vocabulary", {**asked}, corpus, tell)
     list_ = a.table("vocabulary")
     return Vocabulary(list_["word"], list_["count"], a.result["words"])
 
@@ -207,71 +194,41 @@ class Cooccurrence:
         n = len(self.words)
         return sparse.csr_matrix((a["values"], a["columns"], a["starts"]), shape=(n, n))
 
-    @renamed(k="top", min_value="min_count", min_freq="min_frequency")
+    @renamed(**_OLDER)
+    @asks(asked_of.Neighbours)
     def neighbours(
-        self,
-        words: str | Sequence[str],
-        top: int = 10,
-        *,
-        by: str | Sequence[str] = "logdice",
-        min_count: float = 0,
-        min_frequency: int = 0,
-        p: bool = False,
-    ) -> pd.DataFrame:
+        self, words: str | Sequence[str], top: int = 10, *, by: str | Sequence[str] = "logdice",
+        **asked: Unpack[asked_of.Neighbours],
+    ) -> pd.DataFrame:  # fmt: skip
         """The words most strongly associated with each word, as a DataFrame.
 
         by: logdice, dice, mi, mi3, npmi, ppmi, t, z, g2, chi2, deltap, odds, lrc, fisher or value;
             rows are sorted by the first of several. They are computed from word frequencies, as
             in `collocate neighbours`; t, z, g2, chi2, lrc and fisher need weighting="count".
         top: number of words for each.
-        min_count: leave out pairs that co-occur less often; rare pairs have a high PMI.
-        min_frequency: leave out pairs with a word that occurs less often.
-        p: also p-values of the log-likelihood ratio, and q (Benjamini and Hochberg's).
         """
-        args = {"path": self.path, "words": _words(words, "words"),
-                **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
+        names = _words(by, "by")
+        args = {"path": self.path, "words": _words(words, "words"), "top": top, "by": names}
         pd = need("pandas", "pandas")
-        a = call("neighbours", args)
-        found, names = a.table("words"), ("word", "value", "count", "score")
+        a = call("neighbours", {**args, **asked})
+        found = a.table("words")
         sizes = np.diff(a.arrays["words/neighbours.to"], prepend=0)
         columns = {"of": np.repeat(np.array(found["word"], dtype=object), sizes)}
-        columns.update({n: found[f"neighbours/{n}"] for n in names})
-        _more_measures(columns, found, "neighbours/", args["by"])
+        columns.update({n: found[f"neighbours/{n}"] for n in ("word", "value", "count", "score")})
+        _more_measures(columns, found, "neighbours/", names)
         table = pd.DataFrame(columns)
         return table if not isinstance(words, str) else table.drop(columns="of")
 
+    @asks(asked_of.Embed)
     def embed(
-        self,
-        dim: int = 100,
-        *,
-        method: str = "glove",
-        seed: int = 1,
-        epochs: int | None = None,
-        x_max: float | None = None,
-        alpha: float | None = None,
-        rate: float | None = None,
-        smoothing: float | None = None,
-        shift: float | None = None,
-        eigen: float | None = None,
-        power: int | None = None,
-        threads: int = 0,
-        memory: int = 0,
-        progress: ProgressOption = None,
+        self, dim: int = 100, *, progress: ProgressOption = None, **asked: Unpack[asked_of.Embed]
     ) -> Vectors:
         """Trains vectors of the words, by GloVe or by a randomised SVD of PPMI (method="svd").
 
-        epochs (25), x_max (100), alpha (0.75), rate (0.05): of glove; use x_max=10 for small corpora.
-        smoothing (0.75), shift (1), eigen (0.5), power: of svd, where shift is the number of
-            negative samples and power that of iterations, by default as many as it takes.
-        threads: number of cores; 0 means all. The result depends only on the seed, not on these.
+        dim: numbers in a vector. The result depends on the seed, not on threads and memory.
         """
-        args = {"path": self.path, "method": method, "dim": dim, "seed": seed,
-                "threads": threads, "memory": memory}  # fmt: skip
-        own = {"epochs": epochs, "x_max": x_max, "alpha": alpha, "rate": rate,
-               "smoothing": smoothing, "shift": shift, "eigen": eigen, "power": power}  # fmt: skip
-        args.update({name: value for name, value in own.items() if value is not None})
         with bar(progress, "training") as tell:
-            a = call("embed", args, progress=tell)
+            a = call("embed", {"path": self.path, "dim": dim, **asked}, progress=tell)
         words = unpack_strings(a.arrays["words"], a.arrays["ends"])
         return Vectors(words, a.arrays["vectors"].reshape(len(words), a.result["dim"]))
 
@@ -279,50 +236,20 @@ class Cooccurrence:
         return f"<Cooccurrence: {len(self.words):,} words, {self.entries:,} entries>"
 
 
+@asks(asked_of.Cooccurrence)
 def cooccurrence(
-    corpus: Corpus,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    window: int | str = 15,
-    side: str = "both",
-    weighting: str = "distance",
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    min_count: int = 1,
-    max_size: int = 0,
-    subsample: float = 0,
-    seed: int = 1,
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> Cooccurrence:
-    """Counts how often words co-occur, in the .cooc file `path` or in a temporary one.
-
-    window: words on each side; "document", or 0, is the whole document.
-    side: "both", "left" or "right" of a word.
-    weighting: what a pair adds: "distance" is 1/distance, "count" is 1.
-    min_count, max_size: as in `vocabulary`. subsample: threshold for dropping frequent words.
-    """
+    corpus: Corpus, path: str | os.PathLike[str] | None = None, *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Cooccurrence],
+) -> Cooccurrence:  # fmt: skip
+    """Counts how often words co-occur, in the .cooc file `path` or in a temporary one."""
     out = path
     if out is None:
         handle, out = tempfile.mkstemp(prefix="collocate-", suffix=".cooc")
         os.close(handle)
-    args = {
-        "out": os.path.abspath(out), "window": window, "side": side, "weighting": weighting,
-        "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
-        "min_count": min_count, "max_size": max_size, "subsample": subsample, "seed": seed,
-        "threads": threads, "memory": memory,
-    }  # fmt: skip
     try:
         with bar(progress, "counting") as tell:
-            build_call(
-                "cooccurrence", args, corpus, fields, id_field, format, encoding, tell, passes=2
-            )
+            args = {"out": os.path.abspath(out), **asked}
+            build_call("cooccurrence", args, corpus, tell, passes=2)
     except BaseException:
         if path is None:
             os.unlink(out)
@@ -330,163 +257,66 @@ def cooccurrence(
     return Cooccurrence(out, _temporary=path is None)
 
 
-@renamed(k="top", min_value="min_count", min_freq="min_frequency")
+@renamed(**_OLDER)
+@asks(asked_of.Collocations)
 def collocations(
-    corpus: Corpus | Index,
-    top: int = 20,
-    *,
-    of: str = "",
-    by: str | Sequence[str] = "logdice",
-    window: int = 5,
-    side: str = "both",
-    min_count: float = 5,
-    min_frequency: int = 0,
-    min_docs: int = 0,
-    p: bool = False,
-    parts: int = 0,
-    group: str = "",
-    filter: str = "",
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> pd.DataFrame:
+    corpus: Corpus | Index, top: int = 20, *, by: str | Sequence[str] = "logdice",
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Collocations],
+) -> pd.DataFrame:  # fmt: skip
     """The pairs of words of a corpus that are most strongly associated, as a DataFrame.
 
-    of: only pairs with this word. by, p: as in `Cooccurrence.neighbours`.
-    min_count: how often a pair must co-occur.
-    min_docs: how many documents must have a pair; 0 means 3, or 1 if there are fewer than 10.
-    parts, group: measure dispersion over these, as in `wordlist`.
+    top: number of pairs. by: a measure, or several: see `Cooccurrence.neighbours`.
     The columns docs and dp_norm are the number of documents that have a pair, and how evenly it is
     distributed (0 is even).
-    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
-    args = {"of": of, "window": window, "side": side, "min_docs": min_docs, "parts": parts,
-            "group": group, "filter": filter, "analyzer": analyzer, "stopwords": stopwords,
-            "skip_bad": skip_bad, "threads": threads, "memory": memory,
-            **_measures(by, top, min_count, min_frequency, p)}  # fmt: skip
+    names = _words(by, "by")
     with bar(progress, "counting") as tell:
-        a = _of_files("collocations", args, corpus, fields, id_field, format, encoding, tell)
+        a = _of_files("collocations", {"by": names, "top": top, **asked}, corpus, tell)
     found = a.table("pairs")
     columns = {n: found[n] for n in ("word1", "word2", "count", "f1", "f2", "score")}
-    _more_measures(columns, found, "", args["by"])
+    _more_measures(columns, found, "", names)
     return need("pandas", "pandas").DataFrame(columns)
 
 
-def _of_index(
-    do: str,
-    args: dict[str, Any],
-    index: Index,
-    fields: Sequence[str] | None,
-    id_field: str | None,
-    format: str | None,
-    encoding: str | None,
-    tell: Any = None,
-) -> Any:
-    """Asks an index with stored text. What says how to read a corpus is refused."""
-    read = {"fields": fields, "id_field": id_field, "format": format, "encoding": encoding,
-            "stopwords": args.get("stopwords"), "skip_bad": args.get("skip_bad"),
-            "analyzer": args.get("analyzer") not in (None, "unicode")}  # fmt: skip
-    for name, given in read.items():
-        if given:
-            raise ValueError(f"{name}=: not with an Index, which has its words already")
-    asked = {name: value for name, value in args.items() if name not in read}
-    return index._call(do, asked, progress=tell)
-
-
-def _of_files(
-    do: str,
-    args: dict[str, Any],
-    corpus: Corpus | Index,
-    fields: Sequence[str] | None,
-    id_field: str | None,
-    format: str | None,
-    encoding: str | None,
-    tell: Any,
-) -> Any:
+def _of_files(do: str, args: dict[str, Any], corpus: Corpus | Index, tell: Any) -> Any:
     """Calls what reads a corpus more than once: documents in memory go to a temporary file."""
     if isinstance(corpus, Index):
-        return _of_index(do, args, corpus, fields, id_field, format, encoding, tell)
-    with as_file(corpus, fields, id_field) as path:
+        return corpus._ask(do, args, tell)
+    with as_file(corpus, args.get("fields"), args.get("id_field")) as path:
         if path is None:
-            return build_call(do, args, corpus, fields, id_field, format, encoding, tell)
-        only_for_files(format, encoding)
+            return build_call(do, args, corpus, tell)
+        args = only_for_files(args)
         more = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
         return call(do, {**args, **more}, progress=tell, file=path)
 
 
+@asks(asked_of.Wordlist)
 def wordlist(
-    corpus: Corpus | Index,
-    *,
-    top: int = 0,
-    min_count: int = 1,
-    parts: int = 0,
-    group: str = "",
-    filter: str = "",
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    skip_bad: bool = False,
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
+    corpus: Corpus | Index, *, progress: ProgressOption = None, **asked: Unpack[asked_of.Wordlist]
 ) -> pd.DataFrame:
     """The words of a corpus with frequency and dispersion, as a DataFrame.
 
     range is the number of documents that have a word; dp and dp_norm are Gries' deviation of
     proportions (0 is even); d is Juilland's D (1 is even).
-    top: how many at most, the most frequent; 0 means all.
-    parts: measure over this number of equal parts of the corpus instead of documents.
-    group: treat documents as one if this regular expression matches the same part of their IDs.
-    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
-    args = {"top": top, "min_count": min_count, "parts": parts, "group": group,
-            "filter": filter, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
-            "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
-        a = _of_files("wordlist", args, corpus, fields, id_field, format, encoding, tell)
+        a = _of_files("wordlist", {**asked}, corpus, tell)
     columns = ["word", "count", "per_million", "range", "dp", "dp_norm", "d"]
     return pd.DataFrame(a.table("list"), columns=columns)
 
 
-@renamed(k="top")
+@renamed(**_OLDER)
+@asks(asked_of.Ngrams)
 def ngrams(
-    corpus: Corpus | Index,
-    n: int | tuple[int, int] = (2, 5),
-    top: int = 0,
-    *,
-    of: str = "",
-    min_count: int = 5,
-    min_docs: int = 0,
-    filter: str = "",
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    skip_bad: bool = False,
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> pd.DataFrame:
+    corpus: Corpus | Index, n: int | tuple[int, int] = (2, 5), top: int = 0, *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Ngrams],
+) -> pd.DataFrame:  # fmt: skip
     """The sequences of n words, or of n[0] to n[1], most frequent first, as a DataFrame.
 
-    top: how many at most; 0 means all. of: only those with this word, or one that matches wildcards
-    (whal*) or a regular expression (/whales?/).
-    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
+    top: how many at most; 0 means all.
     An `Index` with stored text is a corpus, too; its words are those of its analyzer.
     """
     pd = need("pandas", "pandas")
@@ -494,31 +324,18 @@ def ngrams(
         low, high = (n, n) if isinstance(n, int) else n
     except (TypeError, ValueError):
         raise ValueError(f"n={n!r}: want a number, or a pair of the least and the most") from None
-    args = {"n": f"{low}-{high}", "top": top, "of": of, "min_count": min_count,
-            "min_docs": min_docs, "filter": filter, "analyzer": analyzer, "stopwords": stopwords,
-            "skip_bad": skip_bad, "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "counting") as tell:
-        a = _of_files("ngrams", args, corpus, fields, id_field, format, encoding, tell)
-    found = a.table("ngrams")
+        args = {"n": f"{low}-{high}", "top": top, **asked}
+        found = _of_files("ngrams", args, corpus, tell).table("ngrams")
     columns = {"ngram": "ngram", "n": "n", "count": "count", "docs": "documents"}
     return pd.DataFrame({to: found[name] for to, name in columns.items()})
 
 
+@asks(asked_of.Dispersion)
 def dispersion(
-    corpus: Corpus,
-    of: str | Sequence[str],
-    *,
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> dict[str, np.ndarray]:
+    corpus: Corpus, of: str | Sequence[str], *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Dispersion],
+) -> dict[str, np.ndarray]:  # fmt: skip
     """Where in a corpus each query matches: 0 is the beginning of the corpus, 1 its end.
 
     Queries are those of `concordance`. matplotlib's `eventplot` draws the answer as a dispersion
@@ -528,122 +345,72 @@ def dispersion(
     if isinstance(corpus, Index):
         raise TypeError("an Index keeps no places of words: want the texts that it was made from")
     queries = _words(of, "of")
-    args = {"of": queries, "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad,
-            "threads": threads, "memory": memory}  # fmt: skip
     with bar(progress, "reading") as tell:
-        a = _of_files("dispersion", args, corpus, fields, id_field, format, encoding, tell)
+        a = _of_files("dispersion", {"of": queries, **asked}, corpus, tell)
     return dict(zip(queries, a.table("rows")["places"], strict=True))
 
 
-@renamed(k="top")
+@renamed(**_OLDER)
+@asks(asked_of.Concordance)
 def concordance(
-    corpus: Corpus | Index,
-    query: str,
-    top: int = 50,
-    *,
-    window: int = 10,
-    sort: Sequence[str] | None = None,
-    sample: int = 0,
-    seed: int = 1,
-    with_: str = "",
-    without: str = "",
-    filter: str = "",
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-) -> Concordance:
+    corpus: Corpus | Index, query: str, top: int = 50, *,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Concordance],
+) -> Concordance:  # fmt: skip
     """Finds words in context.
 
     query: words, wildcards (lip*, *ing), regular expressions that match whole words (/colou?rs?/),
-        and phrases of these in double quotes ("as * as").
-    top: number of lines. window: words of context on each side.
-    with_, without: only lines whose context matches this query, or does not match it.
-    sort: by words around the match: ["L1", "R2"]; M is the match.
-    sample: take this number of lines at random, then sort.
-    filter: of an `Index`, only the documents that match this query, as in `Index.search`.
+        and phrases of these in double quotes ("as * as"). top: number of lines.
     An `Index` with stored text answers faster; `Index.concordance` is the same.
     """
-    args = {"q": query, "top": top, "window": window, "sort": listed(sort), "sample": sample,
-            "seed": seed, "with": with_, "without": without, "filter": filter,
-            "analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad, "threads": threads,
-            "memory": memory}  # fmt: skip
+    args = {"q": query, "top": top, **asked}
     with bar(progress, "reading") as tell:
-        ask = _of_index if isinstance(corpus, Index) else build_call
-        a = ask("concordance", args, corpus, fields, id_field, format, encoding, tell)
-    return Concordance(a)
+        if isinstance(corpus, Index):
+            return Concordance(corpus._ask("concordance", args, tell))
+        return Concordance(build_call("concordance", args, corpus, tell))
 
 
-@renamed(k="top")
+@renamed(**_OLDER)
+@asks(asked_of.Keywords)
 def keywords(
-    corpus: Corpus | Vocabulary | Index,
-    reference: Corpus | Vocabulary | None = None,
-    top: int = 20,
-    *,
-    by: str = "lrc",
-    min_count: int = 5,
-    negative: bool = False,
-    documents: bool = False,
-    ngram: int = 1,
-    query: str = "",
-    against: str = "",
-    mode: str = "or",
-    docs: int = 100,
-    analyzer: str = "unicode",
-    stopwords: str = "",
-    fields: Sequence[str] | None = None,
-    id_field: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    skip_bad: bool = False,
-    threads: int = 0,
-    memory: int = 0,
-    progress: ProgressOption = None,
-    **options: Any,
-) -> pd.DataFrame:
+    corpus: Corpus | Vocabulary | Index, reference: Corpus | Vocabulary | None = None,
+    top: int = 20, *, query: str = "", max_size: int = 0,
+    progress: ProgressOption = None, **asked: Unpack[asked_of.Keywords],
+) -> pd.DataFrame:  # fmt: skip
     """The words that distinguish a corpus from a reference corpus, as a DataFrame.
 
     Both may be a corpus or its `Vocabulary` (of all words: min_count=1).
-    by: lrc, g2, logratio or diff. negative: list words that are rarer instead.
-    documents: compare numbers of documents. ngram: compare sequences of this number of words.
     An `Index` with stored text is asked instead by query: the best `docs` documents for it are
-    compared with those for the query `against`, or with all others.
+    compared with those for the query `against`, or with all others. top: number of words.
     """
     pd = need("pandas", "pandas")
-    args: dict[str, Any] = {"by": by, "top": top, "min_count": min_count, "negative": negative,
-                            "documents": documents, "ngram": ngram, "threads": threads,
-                            "memory": memory}  # fmt: skip
-    read = {"analyzer": analyzer, "stopwords": stopwords, "skip_bad": skip_bad}
+    args: dict[str, Any] = {**asked, "top": top}
+    if query:
+        args["q"] = query
     if isinstance(corpus, Index):
-        more = {"q": query, "against": against, "mode": mode, "docs": docs}
         if reference is not None:
             raise ValueError("reference=: not with an Index: want against=, another query")
-        a = _of_index("keywords", {**args, **read, **more}, corpus, fields, id_field, format,
-                      encoding)  # fmt: skip
+        a = corpus._ask("keywords", args)
     elif reference is None:
         raise ValueError("reference=: want a corpus to compare with, or an Index and a query=")
-    elif (options or isinstance(corpus, Vocabulary) or isinstance(reference, Vocabulary)
+    elif (max_size or isinstance(corpus, Vocabulary) or isinstance(reference, Vocabulary)
           or (paths_of(corpus) is None) != (paths_of(reference) is None)):  # fmt: skip
-        how = {**read, "fields": fields, "id_field": id_field, "format": format,
-               "encoding": encoding, "threads": threads, "memory": memory,
-               "progress": progress, **options}  # fmt: skip
+        of_corpora = {*READING, "threads", "memory"}
+        how = {n: args[n] for n in of_corpora & args.keys()}
         totals, arrays = [], {}
         for name, given in (("here", corpus), ("there", reference)):
-            v = given if isinstance(given, Vocabulary) else vocabulary(given, **how)
+            v = given
+            if not isinstance(v, Vocabulary):
+                v = vocabulary(v, progress=progress, max_size=max_size, **how)
             totals.append(v.tokens or int(v.counts.sum()))
             arrays.update(strings(v.words, name, f"{name}_ends"))
             arrays[f"{name}_counts"] = np.ascontiguousarray(v.counts, dtype=np.int64)
+        args = {n: v for n, v in args.items() if n not in READING}
         a = call("keywords", {**args, "totals": totals}, arrays)
     else:
+        fields, id_field = args.get("fields"), args.get("id_field")
         with as_file(reference, fields, id_field) as path, bar(progress, "counting") as tell:
-            args.update(read, q=query, against=against, reference=paths_of(reference) or [path])
-            a = _of_files("keywords", args, corpus, fields, id_field, format, encoding, tell)
+            args["reference"] = paths_of(reference) or [path]
+            a = _of_files("keywords", args, corpus, tell)
     columns = ["word", "f1", "f2", "lrc", "g2", "log_ratio", "diff", "p", "q"]
     return pd.DataFrame(a.table("keywords"), columns=columns)
 
@@ -656,13 +423,6 @@ def _words(given: Any, name: str) -> list[str]:
         if not isinstance(w, str):
             raise TypeError(f"{name}={w!r}: want a str, or a list of str")
     return words
-
-
-def _measures(
-    by: str | Sequence[str], top: int, min_count: float, min_frequency: int, p: bool
-) -> dict[str, Any]:
-    names = _words(by, "by")
-    return {"by": names, "top": top, "min_count": min_count, "min_frequency": min_frequency, "p": p}
 
 
 def _more_measures(
@@ -691,7 +451,7 @@ def counts(
 ) -> tuple[list[str], Any, np.ndarray]:
     """Words in byte order, how often documents have them as a sparse matrix, and lengths."""
     sparse = need("scipy.sparse", "sparse")
-    a = build_call("count", {"analyzer": analyzer}, corpus, None, None, None, None, tell)
+    a = build_call("count", {"analyzer": analyzer}, corpus, tell)
     words = unpack_strings(a.arrays["words"], a.arrays["ends"])
     shape = (a.result["documents"], len(words))
     parts = (a.arrays["counts"], a.arrays["docs"], a.arrays["starts"])
