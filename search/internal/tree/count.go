@@ -73,22 +73,15 @@ func (n *node) deciding() *node {
 }
 
 // onlyRare returns the parts, the rarest first, if they are several plain words and the rarest is
-// in so few documents that a list of them is smaller than a bit set.
+// in so few documents that a list of them is smaller than a bit set. It sorts the parts.
 func onlyRare(parts []*node, docs int) ([]*node, bool) {
 	if len(parts) < 2 || slices.ContainsFunc(parts, func(p *node) bool { return !p.plainWord() }) {
 		return nil, false
 	}
-	list := byDF(parts)
-	return list, int(list[0].terms[0].Info.DF) < docs/shortShare
-}
-
-// byDF sorts plain words, the rarest first.
-func byDF(parts []*node) []*node {
-	list := slices.Clone(parts)
-	slices.SortStableFunc(list, func(a, b *node) int {
+	slices.SortStableFunc(parts, func(a, b *node) int {
 		return cmp.Compare(a.terms[0].Info.DF, b.terms[0].Info.DF)
 	})
-	return list
+	return parts, int(parts[0].terms[0].Info.DF) < docs/shortShare
 }
 
 // together finds the documents that contain all of some words, given the rarest first, restricted

@@ -19,7 +19,7 @@ import (
 
 // Queries of fields of all types find the right documents, alone and combined.
 func TestFields(t *testing.T) {
-	const docs = `{"id":"a","title":"Solar eclipse","body":"the moon hides the sun","lang":"en","year":2017,"place":"44.9,-123"}
+	const docs = `{"id":"a","title":"Solar eclipse","body":"the moon hides the sun","lang":"en","year":2017,"place":"44.9,-123","url":"x"}
 {"id":"b","title":"Lunar eclipse","body":"the earth hides the sun from the moon","lang":"en","year":2019,"place":"52.5,13.4"}
 {"id":"d","title":"","body":"Mercury","lang":"","year":null}
 {"id":"c","title":"Sonnenfinsternis","body":"solar eclipse in German","lang":"de","year":2021}
@@ -29,7 +29,7 @@ func TestFields(t *testing.T) {
 	if err := os.WriteFile(path, []byte(docs), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	schema, err := fields.ParseList([]string{"title:text", "body:text", "lang:keyword", "year:number", "place:geo"})
+	schema, err := fields.ParseList([]string{"title:text", "body:text", "lang:keyword", "year:number", "place:geo", "url:stored"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,13 @@ func TestFields(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"titel:eclipse":       `unknown field "titel": want one of title, body, lang, year, place`,
+		"titel:eclipse":       `unknown field "titel": want one of title, body, lang, year, place, url`,
 		"year:big":            "year",
 		"lang:e*n":            `the field "lang" has values, not words`,
 		"place:[1 TO 2]":      "want a box",
 		"title:[a TO b]":      "a text field has no ranges",
 		"lang:en^2":           "^ needs words",
+		"url:x":               `the field "url" is only stored and cannot be searched`,
 		"moon lang:(en de)^3": "^ needs words",
 	} {
 		q, err := query.Parse(text, query.Options{AnyField: true})

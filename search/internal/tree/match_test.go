@@ -195,7 +195,8 @@ func TestPhrasesEndWithTheContext(t *testing.T) {
 	for i := range words {
 		words[i] = []string{"a", "b"}[(i/(1+i/1000))%2]
 	}
-	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", strings.Join(words, " "), "a b", "a", "c"))
+	e, err := eval.NewEngine(searchtest.IndexWithPositions(t, "whitespace", strings.Join(words, " "), "a b", "a", "c",
+		strings.Repeat("d ", 60_000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,6 +205,7 @@ func TestPhrasesEndWithTheContext(t *testing.T) {
 		query.Phrase{Text: phrase, Slop: 3}, query.Phrase{Text: phrase},
 		query.Near{Words: strings.Fields(phrase), Within: 90},
 		query.Near{Words: strings.Fields(phrase), Within: 90, Ordered: true},
+		query.Phrase{Text: strings.Repeat("d ", 100)},
 	} {
 		for _, tree := range []query.Node{q, query.Or{Parts: []query.Node{q, query.Term{Text: "c"}}},
 			query.And{Parts: []query.Node{q, query.Term{Text: "a"}}},

@@ -79,9 +79,7 @@ func (h *ranking) push(doc uint32, score float32) {
 		}
 		h.last = int64(doc)
 	}
-	if !h.heap.Add(doc, score) {
-		return
-	}
+	h.heap.Add(doc, score)
 	h.entered++
 	if h.heap.Full() {
 		h.theta = h.heap.Worst()
@@ -306,9 +304,6 @@ type sparseCost struct {
 
 // add adds a word of a segment, of whose documents some are left.
 func (c *sparseCost) add(ix *index.Reader, t index.Term, left int64) {
-	if t.DF == 0 {
-		return
-	}
 	if t.DF > c.longest.DF {
 		c.longest = t
 	}
