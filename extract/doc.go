@@ -14,9 +14,15 @@
 //	markdown  .md, .markdown, .mdx, .qmd       as it is, with headings and front matter
 //	rst       .rst                             as it is, with headings
 //	html      .html, .htm, .xhtml, <!doctype   without tags; headings, links, meta data
+//	pdf       %PDF- at the beginning           in the order in which pages write it
+//	docx      .docx; pptx: .pptx               paragraphs, notes, slides; headings, links
+//	opendocument .odt, .odp, .ods              paragraphs and cells; headings, links
+//	epub      .epub                            chapters in reading order; headings
+//	mail      .eml; mailbox: .mbox             plain text, or HTML where there is no plain form
 //	notebook  .ipynb                           cells and their outputs of text, with headings
 //	subtitles .srt, .vtt                       what is said, without times
 //
+// Other kinds that people have, such as .doc and .xlsx, are known and not read (Unsupported).
 // Files with the ending .gz are decompressed, within the bounds of Options. Text is UTF-8, whatever
 // the file had; Document.Encoding names it. A byte order mark or a declaration in the file decides;
 // else bytes that are not UTF-8 are taken for UTF-16 if they have its zeros, or windows-1252.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -56,14 +57,15 @@ type Why int
 
 // The reasons.
 const (
-	Unknown   Why = iota // it is not of a kind that is read
-	Encrypted            // it needs a password
-	Broken               // it is not what its kind should be
-	NoText               // such as scanned pages
-	TooLarge             // beyond the bounds of Options
+	Unknown     Why = iota // it is not of a kind that is read
+	Encrypted              // it needs a password
+	Broken                 // it is not what its kind should be
+	NoText                 // such as scanned pages
+	TooLarge               // beyond the bounds of Options
+	Unsupported            // of a kind that is known, but not read, such as old formats of Word
 )
 
-var reasons = choice.New[Why]("reason", "unknown", "encrypted", "broken", "no-text", "too-large")
+var reasons = choice.New[Why]("reason", "unknown", "encrypted", "broken", "no-text", "too-large", "unsupported")
 
 func (w Why) String() string { return reasons.Of(w) }
 
@@ -123,6 +125,13 @@ func init() {
 		{"markdown", "md markdown mdx qmd rmd mkd", markdown},
 		{"rst", "rst", rst},
 		{"html", "html htm xhtml shtml", html},
+		{"pdf", "", pdfText},
+		{"docx", "docx docm dotx", docx},
+		{"pptx", "pptx pptm", pptx},
+		{"opendocument", "odt ott odp ods odg", openDocument},
+		{"epub", "epub", epub},
+		{"mail", "eml", eml},
+		{"mailbox", "mbox mbx", mbox},
 		{"notebook", "ipynb", notebook},
 		{"subtitles", "srt vtt", subtitles},
 		{"code", codeExtensions, plain},
@@ -161,8 +170,18 @@ func (in *input) read() (docs []Document, err error) {
 		return in.unzipped()
 	}
 	r := in.reader()
+	if what := refused[in.extension()]; what != "" && (r == nil || strings.HasPrefix(string(in.data[:min(len(in.data), 5)]), "{\\rtf") ||
+		bytes.HasPrefix(in.data, []byte("%!PS"))) {
+		return nil, fail(Unsupported, "%s", what)
+	}
 	if r == nil {
 		return nil, &Error{Why: Unknown}
+	}
+	if zipped := bytes.HasPrefix(in.data, []byte("PK")); slices.Contains(zippedKinds, r.kind) && !zipped {
+		if bytes.HasPrefix(in.data, []byte("\xd0\xcf\x11\xe0")) { // what encrypted ones are wrapped in
+			return nil, &Error{Why: Encrypted}
+		}
+		return nil, fail(Broken, "it is no zip file")
 	}
 	docs, err = r.read(in)
 	if err != nil {
@@ -186,13 +205,19 @@ func (in *input) read() (docs []Document, err error) {
 	return docs, nil
 }
 
+// zippedKinds are the kinds whose files are zip files. Only their extensions tell them apart.
+var zippedKinds = []string{"docx", "pptx", "opendocument", "epub"}
+
+func (in *input) extension() string { return strings.TrimPrefix(path.Ext(in.name), ".") }
+
 // reader chooses how a file is read: by its first bytes if they are clear, or else by its name.
 func (in *input) reader() *reader {
 	kind := in.byBytes()
-	ext := strings.TrimPrefix(path.Ext(in.name), ".")
+	ext := in.extension()
 	for i := range readers {
 		r := &readers[i]
-		if kind == r.kind || kind == "" && ext != "" && slices.Contains(strings.Fields(r.extensions), ext) {
+		binary := kind == "unknown" && slices.Contains(zippedKinds, r.kind)
+		if kind == r.kind || (kind == "" || binary) && ext != "" && slices.Contains(strings.Fields(r.extensions), ext) {
 			return r
 		}
 	}
@@ -210,7 +235,16 @@ func (in *input) byBytes() string {
 		bytes.HasPrefix(head, []byte("<html")) {
 		return "html"
 	}
+	if i := bytes.Index(start, []byte("%PDF-")); i >= 0 && i < 100 {
+		return "pdf"
+	}
+	if bytes.HasPrefix(start, []byte("From ")) && boxStart.Match(start) {
+		return "mailbox"
+	}
 	if !isText(in.data) {
+		if e := in.extension(); e == "eml" || e == "mbox" { // bodies may be anything
+			return ""
+		}
 		return "unknown"
 	}
 	return ""
@@ -219,6 +253,9 @@ func (in *input) byBytes() string {
 func (in *input) packed() bool {
 	return strings.HasSuffix(in.name, ".gz") && bytes.HasPrefix(in.data, []byte("\x1f\x8b"))
 }
+
+// boxStart matches the first line of a mail box, such as From anna@b.org Thu Feb 29 12:00:00 2024.
+var boxStart = regexp.MustCompile(`^From \S+ +\w{3} +\w{3} +\d+ +\d+:\d+(:\d+)? `)
 
 // unzipped reads what a gzip file holds.
 func (in *input) unzipped() ([]Document, error) {
@@ -277,5 +314,5 @@ func oneLine(s string) string {
 // Reads reports whether a file would be read, by its name and its first 8 KB. Read may still fail.
 func Reads(name string, start []byte) bool {
 	in := &input{name: strings.ToLower(path.Base(name)), data: start}
-	return in.packed() || in.reader() != nil
+	return in.packed() || in.reader() != nil || refused[in.extension()] != ""
 }

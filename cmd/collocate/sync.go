@@ -23,7 +23,8 @@ func newSyncCmd(a *app) *cobra.Command {
 		GroupID: groupSearch,
 		Long: `Make the index DIR have the files of FOLDER: add new ones, replace those that changed, delete
 those that are gone. The index is created if it does not exist. Text is found in Markdown, HTML,
-notebooks, subtitles, source code and plain text; broken files are named, and found by their names. IDs are paths under the folder.
+PDF, Word, OpenDocument, EPUB, mail, notebooks, subtitles, source code and plain text; encrypted,
+broken and image-only files are named, and found by their names. IDs are paths under the folder.
 Fields are title, name, text, path, extension, kind, modified, size and others: docs/folders.md.
 
 A change is one commit, and a search at the same time sees the index before or after it. A long
