@@ -14,12 +14,13 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 requires. It has a Point
+// WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 requires, or with the
+// "crs" member of the GeoJSON that the points came from. It has a Point
 // for each participating point with its feature, its row in the input (from 1) and the numbers
 // (from 1) of the patterns in which it takes part. Then it has, for each pattern, the edges of
 // instances that together contain all its participating points, one MultiLineString per instance.
-// Positions in a plane (points.Plane) are written unchanged; an unknown reference system is an
-// error.
+// Positions in a plane (points.Plane) are written unchanged, with "crs": null; an unknown reference
+// system is an error.
 func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
 	if err := given.Context(ctx); err != nil {
 		return err
@@ -33,7 +34,17 @@ func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Patte
 		return err
 	}
 	g := &geoWriter{w: bufio.NewWriter(w), s: s, convert: convert}
-	g.text(`{"type":"FeatureCollection","features":[`)
+	g.text(`{"type":"FeatureCollection",`)
+	if s.pts.CRS == points.Plane {
+		g.text(`"crs":null,`)
+	} else if s.pts.CRS != nil && s.pts.CRS.Member != "" {
+		name, err := json.Marshal(s.pts.CRS.Member)
+		if err != nil {
+			return err
+		}
+		g.text(`"crs":{"type":"name","properties":{"name":` + string(name) + `}},`)
+	}
+	g.text(`"features":[`)
 	for row, numbers := range l.of {
 		if len(numbers) > 0 {
 			g.point(int32(row), numbers)
@@ -57,7 +68,7 @@ func CanWriteGeoJSON(crs *points.CRS) error {
 // toGeoJSON returns the conversion of positions to longitudes and latitudes.
 func toGeoJSON(crs *points.CRS) (func(x, y float64) (float64, float64), error) {
 	switch {
-	case crs == points.Plane:
+	case crs == points.Plane || crs != nil && crs.Member != "":
 		return func(x, y float64) (float64, float64) { return x, y }, nil
 	case crs == nil:
 		return nil, errors.New("GeoJSON is in WGS 84, and the points' reference system is not known: name it with points.ReadOptions.CRS=EPSG:n, or use points.Plane to write the numbers as they are")

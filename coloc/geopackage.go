@@ -13,8 +13,8 @@ import (
 )
 
 // WriteGeoPackage writes three layers to an empty file. They are in the points' own reference
-// system if it has an EPSG code. Otherwise they are in WGS 84, or in a plane if the system cannot
-// be converted. The layers are the participating points with the numbers (from 1) of their
+// system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a plane if the
+// system cannot be converted. The layers are the participating points with the numbers (from 1) of their
 // patterns; instances that together contain these points, as lines; and the patterns.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
@@ -84,9 +84,12 @@ func (s *Survey) edgesOf(clique []int32, at func(point int32) [2]float64) (lines
 // packageSystem returns the reference system in which positions are written.
 func packageSystem(crs *points.CRS) (gpkg.System, func(x, y float64) (float64, float64)) {
 	asTheyAre := func(x, y float64) (float64, float64) { return x, y }
+	definition := crs.WellKnownText()
 	switch {
 	case crs != nil && crs.EPSG > 0:
 		return gpkg.System{EPSG: crs.EPSG, Name: crs.Name}, asTheyAre
+	case definition != "" && len(definition)+2*len(crs.Name) <= gpkg.LongestDefinition:
+		return gpkg.System{EPSG: gpkg.Custom, Name: crs.Name, Definition: definition}, asTheyAre
 	case crs.Convertible():
 		return gpkg.System{EPSG: points.WGS84.EPSG}, crs.ToWGS84
 	}

@@ -88,3 +88,52 @@ func TestGeoPackageOnAFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// A GeoPackage and a GeoJSON are written in the system in which the points came.
+func TestMapsKeepTheReferenceSystem(t *testing.T) {
+	const system = "+proj=tmerc +lon_0=15 +k=0.9999 +ellps=bessel +towgs84=598,74,418"
+	crs, err := points.ParseCRS(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pts := &Points{X: []float64{1000, 1001}, Y: []float64{5e6, 5e6}, Feature: []int32{0, 1}, Features: []string{"fern", "moss"}, CRS: crs}
+	s := mustSurvey(t, pts, Options{Distance: 2, MinPrevalence: 0.5})
+	res, err := s.Mine(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "out.gpkg")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	in, err := points.ReadFile(path, points.ReadOptions{Layer: "points", Feature: "feature"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.X[0] != 1000 || in.CRS.Definition != system {
+		t.Errorf("x %v in %v; want 1000 in %s", in.X[0], in.CRS, system)
+	}
+	const geo = `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"EPSG:28992"}},"features":[
+{"type":"Feature","properties":{"kind":"fern"},"geometry":{"type":"Point","coordinates":[155000,463000]}},
+{"type":"Feature","properties":{"kind":"moss"},"geometry":{"type":"Point","coordinates":[155001,463000]}}]}`
+	if in, err = points.Read(strings.NewReader(geo), points.ReadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s = mustSurvey(t, in.Set, Options{Distance: 2, MinPrevalence: 0.5})
+	var out bytes.Buffer
+	if res, err = s.Mine(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.WriteGeoJSON(t.Context(), &out, res.Patterns); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"crs":{"type":"name","properties":{"name":"EPSG:28992"}}`, `[155000,463000]`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in %s", want, out.String())
+		}
+	}
+}

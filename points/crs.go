@@ -3,9 +3,10 @@ package points
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
+
+	epsgtable "github.com/collocate/collocate/internal/epsg"
 )
 
 // CRS is a coordinate reference system: what the numbers of a position mean. A nil *CRS means
@@ -15,8 +16,21 @@ type CRS struct {
 	EPSG int    // 0 if the system has no EPSG number, or it is unknown
 	// Unit is the unit of the coordinates: "degree", "m", "ft", "US survey ft", or "" if there is
 	// none.
-	Unit   string
+	Unit string
+	// Definition is the well-known text or PROJ string of a system without an EPSG number, as it
+	// came. It is empty if there is none.
+	Definition string
+	// Accuracy of the conversion to WGS 84, in metres; 0 if it is not known.
+	Accuracy float64
+	// Member is the name in the "crs" member of the GeoJSON from which the points came, which had
+	// one before RFC 7946; else "".
+	Member string
+
 	metres float64 // metres in one unit of a projected system
+	prime  float64 // prime meridian, in radians east of Greenwich
+	axes   string  // directions of the numbers, such as "wsu": west and south; "" means east and north
+
+	used [4]float64 // where it is used, in degrees: west, south, east, north; zeros if it is not known
 
 	geographic bool
 	projection projection // nil in a geographic system, or if the projection is not supported
@@ -63,28 +77,43 @@ func (c *CRS) String() string {
 // ToWGS84 returns the longitude and latitude, in degrees, of a position in a convertible system.
 func (c *CRS) ToWGS84(x, y float64) (lon, lat float64) {
 	if c.geographic {
-		if c.datum.shift == [7]float64{} {
+		if c.datum.same() && c.prime == 0 {
 			return x, y
 		}
-		lon, lat = c.datum.toWGS84(x*degree, y*degree)
+		lon, lat = x*degree, y*degree
 	} else {
+		x, y = c.turned(x, y)
 		lon, lat = c.projection.inverse(x*c.metres, y*c.metres)
-		lon, lat = c.datum.toWGS84(lon, lat)
 	}
+	lon, lat = c.datum.toWGS84(lon+c.prime, lat)
 	return turn(lon) / degree, lat / degree
 }
 
 // FromWGS84 is the inverse of ToWGS84.
 func (c *CRS) FromWGS84(lon, lat float64) (x, y float64) {
-	if c.geographic && c.datum.shift == [7]float64{} {
+	if c.geographic && c.datum.same() && c.prime == 0 {
 		return lon, lat
 	}
 	u, v := c.datum.fromWGS84(lon*degree, lat*degree)
+	u = turn(u - c.prime)
 	if c.geographic {
-		return turn(u) / degree, v / degree
+		return u / degree, v / degree
 	}
 	x, y = c.projection.forward(u, v)
-	return x / c.metres, y / c.metres
+	return c.turned(x/c.metres, y/c.metres)
+}
+
+// turned changes between the directions of the system's numbers and east and north.
+func (c *CRS) turned(x, y float64) (float64, float64) {
+	switch c.axes {
+	case "wsu":
+		return -x, -y
+	case "wnu":
+		return -x, y
+	case "swu":
+		return -y, -x
+	}
+	return x, y
 }
 
 // Same reports whether two systems are the same, so that their positions may be mixed.
@@ -92,169 +121,65 @@ func (c *CRS) Same(o *CRS) bool {
 	if c == nil || o == nil {
 		return c == o
 	}
-	return c.EPSG == o.EPSG && (c.EPSG > 0 || c.Name == o.Name)
+	return c.EPSG == o.EPSG && (c.EPSG > 0 || c.Name == o.Name && c.Definition == o.Definition)
 }
 
-var (
-	datumWGS84  = datum{el: wgs84Ellipsoid}
-	datumGRS80  = datum{el: grs80Ellipsoid} // NAD83, ETRS89, GDA, RGF93: a metre or two off WGS 84
-	datumOSGB36 = datum{airyEllipsoid, [7]float64{446.448, -125.157, 542.06, 0.15, 0.247, 0.842, -20.489}}
-	datumDHDN   = datum{besselEllipsoid, [7]float64{598.1, 73.7, 418.2, 0.202, 0.045, -2.455, 6.7}}
-	datumMGI    = datum{besselEllipsoid, [7]float64{577.326, 90.129, 463.919, 5.137, 1.474, 5.297, 2.4232}}
-)
+var datumWGS84 = datum{el: wgs84Ellipsoid}
 
-// Units of length.
-const (
-	foot   = 0.3048
-	footUS = 1200.0 / 3937
-)
-
-// epsg returns the system with an EPSG number, or nil if it is not supported.
-func epsg(code int) *CRS {
+// epsg returns the system with an EPSG number, or an error that says why it is not supported.
+func epsg(code int) (*CRS, error) {
 	switch code {
-	case 4326:
-		return WGS84
+	case WGS84.EPSG:
+		return WGS84, nil
 	case 900913: // the older, unofficial number of Web Mercator
 		code = 3857
 	}
-	c := epsgZone(code)
-	if c == nil {
-		c = epsgProjected(code)
-	}
-	if g, ok := epsgGeographic[code]; ok {
-		c = &CRS{Name: g.name, Unit: "degree", geographic: true, datum: g.datum}
-	}
-	if c != nil {
-		c.EPSG = code
-	}
-	return c
-}
-
-// epsgGeographic are the systems of longitudes and latitudes.
-var epsgGeographic = map[int]struct {
-	name  string
-	datum *datum
-}{
-	4258: {"ETRS89", &datumGRS80},
-	4269: {"NAD83", &datumGRS80},
-	4171: {"RGF93", &datumGRS80},
-	4283: {"GDA94", &datumGRS80},
-	7844: {"GDA2020", &datumGRS80},
-	4277: {"OSGB36", &datumOSGB36},
-	4314: {"DHDN", &datumDHDN},
-	4312: {"MGI", &datumMGI},
-}
-
-// projected returns a projected system in metres.
-func projected(name string, d *datum, p projection) *CRS {
-	return &CRS{Name: name, Unit: "m", metres: 1, projection: p, datum: d}
-}
-
-// epsgZone returns a system of a numbered family, such as the UTM zones, or nil.
-func epsgZone(code int) *CRS {
-	utm := func(name string, d *datum, zone int, south bool) *CRS {
-		north, half := 0.0, "N"
-		if south {
-			north, half = 10_000_000, "S"
-		}
-		return projected(fmt.Sprintf("%s / UTM zone %d%s", name, zone, half), d,
-			newTransverseMercator(d.el, float64(6*zone-183), 0, 0.9996, 500_000, north))
-	}
+	e, ok := epsgtable.Lookup(code)
 	switch {
-	case code > 32600 && code <= 32660:
-		return utm("WGS 84", &datumWGS84, code-32600, false)
-	case code > 32700 && code <= 32760:
-		return utm("WGS 84", &datumWGS84, code-32700, true)
-	case code >= 25828 && code <= 25838:
-		return utm("ETRS89", &datumGRS80, code-25800, false)
-	case code >= 26901 && code <= 26923:
-		return utm("NAD83", &datumGRS80, code-26900, false)
-	case code >= 28348 && code <= 28358:
-		c := utm("GDA94", &datumGRS80, code-28300, true)
-		c.Name = fmt.Sprintf("GDA94 / MGA zone %d", code-28300)
-		return c
-	case code >= 7846 && code <= 7859:
-		c := utm("GDA2020", &datumGRS80, code-7800, true)
-		c.Name = fmt.Sprintf("GDA2020 / MGA zone %d", code-7800)
-		return c
-	case code >= 31466 && code <= 31469:
-		zone := float64(code - 31464)
-		return projected(fmt.Sprintf("DHDN / Gauss-Krüger zone %v", zone), &datumDHDN,
-			newTransverseMercator(besselEllipsoid, 3*zone, 0, 1, zone*1e6+500_000, 0))
-	case code >= 3942 && code <= 3950:
-		lat := float64(code - 3900)
-		return projected(fmt.Sprintf("RGF93 / CC%v", lat), &datumGRS80,
-			newLambertConic(grs80Ellipsoid, 3, lat, lat-0.75, lat+0.75, 1, 1_700_000, (lat-41)*1e6+200_000))
+	case !ok:
+		return nil, fmt.Errorf("EPSG:%d is not supported: it does not exist, is not a system of positions on the "+
+			"earth's surface, or has a projection that few systems have: give its PROJ string instead of the "+
+			"code, or points.Plane to use the numbers as they are", code)
+	case strings.HasSuffix(e.Name, epsgtable.Grads):
+		return nil, fmt.Errorf("EPSG:%d has longitudes and latitudes that are not in degrees: want another system", code)
 	}
-	return nil
+	c := &CRS{Name: e.Name, EPSG: code, used: e.Area}
+	base := e
+	if e.Base != 0 {
+		base, _ = epsgtable.Lookup(e.Base)
+	}
+	el := c.setBase(base)
+	if e.Base == 0 {
+		c.Unit, c.geographic = "degree", true
+		return c, nil
+	}
+	return c, c.project(parsePROJWords(e.PROJ), el)
 }
 
-// epsgProjected returns a projected system that belongs to no family, or nil.
-func epsgProjected(code int) *CRS {
-	feet := func(name string, p projection) *CRS {
-		return &CRS{Name: name, Unit: "US survey ft", metres: footUS, projection: p, datum: &datumGRS80}
+// setBase sets the datum of longitudes and latitudes, and returns its ellipsoid.
+func (c *CRS) setBase(e epsgtable.Entry) ellipsoid {
+	number := func(text string) float64 {
+		v, _ := strconv.ParseFloat(text, 64) // the table is ours, and tested
+		return v
 	}
-	grs := grs80Ellipsoid
-	switch code {
-	case 3857:
-		return projected("WGS 84 / Web Mercator", &datumWGS84, &mercator{0, wgs84Ellipsoid.a, 0, 1, 0, 0})
-	case 3395:
-		return projected("WGS 84 / World Mercator", &datumWGS84,
-			&mercator{math.Sqrt(wgs84Ellipsoid.e2()), wgs84Ellipsoid.a, 0, 1, 0, 0})
-	case 27700:
-		return projected("OSGB36 / British National Grid", &datumOSGB36,
-			newTransverseMercator(airyEllipsoid, -2, 49, 0.9996012717, 400_000, -100_000))
-	case 2154:
-		return projected("RGF93 / Lambert-93", &datumGRS80,
-			newLambertConic(grs, 3, 46.5, 49, 44, 1, 700_000, 6_600_000))
-	case 3035:
-		return projected("ETRS89 / LAEA Europe", &datumGRS80, newAzimuthal(grs, 10, 52, 4_321_000, 3_210_000))
-	case 3034:
-		return projected("ETRS89 / LCC Europe", &datumGRS80,
-			newLambertConic(grs, 10, 52, 35, 65, 1, 4_000_000, 2_800_000))
-	case 2180:
-		return projected("ETRF2000-PL / CS92", &datumGRS80,
-			newTransverseMercator(grs, 19, 0, 0.9993, 500_000, -5_300_000))
-	case 3067:
-		return projected("ETRS89 / TM35FIN(E,N)", &datumGRS80, newTransverseMercator(grs, 27, 0, 0.9996, 500_000, 0))
-	case 3006:
-		return projected("SWEREF99 TM", &datumGRS80, newTransverseMercator(grs, 15, 0, 0.9996, 500_000, 0))
-	case 2193:
-		return projected("NZGD2000 / New Zealand Transverse Mercator", &datumGRS80,
-			newTransverseMercator(grs, 173, 0, 0.9996, 1_600_000, 10_000_000))
-	case 3416:
-		return projected("ETRS89 / Austria Lambert", &datumGRS80,
-			newLambertConic(grs, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
-	case 31287:
-		return projected("MGI / Austria Lambert", &datumMGI,
-			newLambertConic(besselEllipsoid, 13.0+1.0/3, 47.5, 49, 46, 1, 400_000, 400_000))
-	case 5070:
-		return projected("NAD83 / Conus Albers", &datumGRS80, newAlbers(grs, -96, 23, 29.5, 45.5, 0, 0))
-	case 3577:
-		return projected("GDA94 / Australian Albers", &datumGRS80, newAlbers(grs, 132, 0, -18, -36, 0, 0))
-	case 3005:
-		return projected("NAD83 / BC Albers", &datumGRS80, newAlbers(grs, -126, 45, 50, 58.5, 1_000_000, 0))
-	case 3310:
-		return projected("NAD83 / California Albers", &datumGRS80, newAlbers(grs, -120, 0, 34, 40.5, 0, -4_000_000))
-	case 3347:
-		return projected("NAD83 / Statistics Canada Lambert", &datumGRS80,
-			newLambertConic(grs, -(91+52.0/60), 63.390675, 49, 77, 1, 6_200_000, 3_000_000))
-	case 2229:
-		return feet("NAD83 / California zone 5 (ftUS)",
-			newLambertConic(grs, -118, 33.5, 35+28.0/60, 34+2.0/60, 1, 2_000_000.0001016,
-				500_000.0001016001))
-	case 2263:
-		return feet("NAD83 / New York Long Island (ftUS)",
-			newLambertConic(grs, -74, 40+10.0/60, 41+2.0/60, 40+40.0/60, 1, 300_000, 0))
-	case 3435:
-		return feet("NAD83 / Illinois East (ftUS)",
-			newTransverseMercator(grs, -(88+20.0/60), 36+40.0/60, 0.999975, 300_000.0000000001, 0))
+	a, rf, _ := strings.Cut(e.Ellipsoid, " ")
+	el := ellipsoid{a: number(a)}
+	if v := number(rf); v != 0 {
+		el.f = 1 / v
 	}
-	return nil
+	c.prime, c.Accuracy = number(e.Prime)*degree, number(e.Accuracy)
+	if e.Shift != "-" {
+		c.datum = &datum{el: el}
+		for i, v := range strings.Fields(e.Shift) {
+			c.datum.shift[i] = number(v)
+		}
+	}
+	return el
 }
 
 // ParseCRS parses the usual notations of a system: EPSG:27700, a bare number, a URN, CRS84,
-// "planar", well-known text (the contents of a .prj file), or PROJJSON.
+// "planar", a PROJ string such as +proj=utm +zone=33 +datum=WGS84, well-known text (the contents of
+// a .prj file), or PROJJSON with an EPSG number.
 func ParseCRS(text string) (*CRS, error) {
 	text = strings.TrimSpace(text)
 	upper := strings.ToUpper(text)
@@ -265,24 +190,23 @@ func ParseCRS(text string) (*CRS, error) {
 		return WGS84, nil
 	case strings.HasPrefix(text, "{"):
 		return parsePROJJSON(text)
+	case strings.HasPrefix(text, "+"):
+		return parsePROJ(text)
 	case strings.ContainsAny(text, "[("):
 		return parseWKTSystem(text)
 	}
 	digits := text
 	if i := strings.LastIndexAny(text, ":/"); i >= 0 {
 		if !strings.Contains(upper, "EPSG") {
-			return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326", text)
+			return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326, or a PROJ string", text)
 		}
 		digits = text[i+1:]
 	}
 	code, err := strconv.Atoi(digits)
 	if err != nil {
-		return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326", text)
+		return nil, fmt.Errorf("reference system %q: want EPSG and its number, such as EPSG:4326, or a PROJ string", text)
 	}
-	if c := epsg(code); c != nil {
-		return c, nil
-	}
-	return nil, fmt.Errorf("EPSG:%d is not supported (WGS 84, NAD83 and ETRS89, their UTM zones, Web Mercator, national grids: see docs/places.md): give a file with its well-known text instead of the code, or points.Plane to use the numbers as they are", code)
+	return epsg(code)
 }
 
 // parsePROJJSON returns the system whose EPSG number PROJJSON gives, as in GeoParquet's metadata.
@@ -309,3 +233,9 @@ func parsePROJJSON(text string) (*CRS, error) {
 	}
 	return nil, fmt.Errorf("reference system %q has no EPSG code: name one with points.ReadOptions.CRS", p.Name)
 }
+
+// Units of length.
+const (
+	foot   = 0.3048
+	footUS = 1200.0 / 3937
+)

@@ -151,7 +151,7 @@ func TestBothNumbersOfWebMercator(t *testing.T) {
 	if !old.Same(web) || !web.Same(old) {
 		t.Errorf("%v and %v are not the same", old, web)
 	}
-	if world := epsg(3395); web.Same(world) {
+	if world := system(t, 3395); web.Same(world) {
 		t.Errorf("%v and %v are the same", web, world)
 	}
 }

@@ -11,12 +11,7 @@ import "math"
 // ellipsoid is the earth's figure: semi-major axis in metres and flattening.
 type ellipsoid struct{ a, f float64 }
 
-var (
-	wgs84Ellipsoid  = ellipsoid{6378137, 1 / 298.257223563}
-	grs80Ellipsoid  = ellipsoid{6378137, 1 / 298.257222101}
-	airyEllipsoid   = ellipsoid{6377563.396, 1 / 299.3249646}
-	besselEllipsoid = ellipsoid{6377397.155, 1 / 299.1528128}
-)
+var wgs84Ellipsoid = ellipsoid{6378137, 1 / 298.257223563}
 
 func (e ellipsoid) e2() float64 { return e.f * (2 - e.f) }
 
@@ -119,7 +114,7 @@ func (t *transverseMercator) inverse(x, y float64) (lon, lat float64) {
 type mercator struct{ e, a, lon0, k0, x0, y0 float64 }
 
 func (m *mercator) forward(lon, lat float64) (x, y float64) {
-	return m.x0 + m.k0*m.a*(lon-m.lon0), m.y0 + m.k0*m.a*math.Asinh(conformalTangent(math.Tan(lat), m.e))
+	return m.x0 + m.k0*m.a*turn(lon-m.lon0), m.y0 + m.k0*m.a*math.Asinh(conformalTangent(math.Tan(lat), m.e))
 }
 
 func (m *mercator) inverse(x, y float64) (lon, lat float64) {
@@ -162,10 +157,7 @@ func (e ellipsoid) parallelRadius(lat float64) float64 {
 // newLambertConic takes two standard parallels, or the same one twice with a scale factor.
 func newLambertConic(el ellipsoid, lon0, lat0, lat1, lat2, k0, x0, y0 float64) *conic {
 	e := math.Sqrt(el.e2())
-	t := func(lat float64) float64 { // Snyder's t, by way of the conformal latitude
-		tau := conformalTangent(math.Tan(lat), e)
-		return math.Hypot(1, tau) - tau
-	}
+	t := func(lat float64) float64 { return math.Exp(-isometric(lat, e)) } // Snyder's t
 	phi1, phi2 := lat1*degree, lat2*degree
 	c := &conic{el: el, lon0: lon0 * degree, x0: x0, y0: y0, n: math.Sin(phi1)}
 	if lat1 != lat2 {
@@ -185,6 +177,9 @@ func newLambertConic(el ellipsoid, lon0, lat0, lat1, lat2, k0, x0, y0 float64) *
 func (e ellipsoid) authalic(lat float64) float64 {
 	ecc := math.Sqrt(e.e2())
 	sin := math.Sin(lat)
+	if ecc == 0 {
+		return 2 * sin
+	}
 	return (1 - e.e2()) * (sin/(1-e.e2()*sin*sin) + math.Atanh(ecc*sin)/ecc)
 }
 
@@ -267,10 +262,16 @@ type datum struct {
 	shift [7]float64
 }
 
+// same reports whether positions are those of WGS 84. The ellipsoids of GRS 80 and WGS 84 differ by
+// 0.1 mm.
+func (d *datum) same() bool {
+	return d.shift == [7]float64{} && d.el.a == wgs84Ellipsoid.a && math.Abs(d.el.f-wgs84Ellipsoid.f) < 1e-9
+}
+
 // toWGS84 changes the datum of a longitude and latitude in radians.
-func (d datum) toWGS84(lon, lat float64) (float64, float64) {
-	if d.shift == [7]float64{} {
-		return lon, lat // the ellipsoids of GRS 80 and WGS 84 differ by 0.1 mm
+func (d *datum) toWGS84(lon, lat float64) (float64, float64) {
+	if d.same() {
+		return lon, lat
 	}
 	x, y, z := d.el.geocentric(lon, lat)
 	s := d.shift
@@ -280,9 +281,9 @@ func (d datum) toWGS84(lon, lat float64) (float64, float64) {
 }
 
 // fromWGS84 is the inverse of toWGS84, by iteration.
-func (d datum) fromWGS84(lon, lat float64) (float64, float64) {
+func (d *datum) fromWGS84(lon, lat float64) (float64, float64) {
 	u, v := lon, lat
-	if d.shift == [7]float64{} {
+	if d.same() {
 		return u, v
 	}
 	for range 6 {

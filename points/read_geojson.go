@@ -155,6 +155,9 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 	if err := rows.declare(crs.Properties.Name); err != nil {
 		return err
 	}
+	if rows.crs != WGS84 && rows.crs != Plane {
+		rows.crs.Member = crs.Properties.Name
+	}
 	if late && !before.Same(rows.crs) {
 		return fmt.Errorf(`"crs" %s comes after the features: name it with points.ReadOptions.CRS`, crs.Properties.Name)
 	}

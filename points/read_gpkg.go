@@ -115,7 +115,7 @@ func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 		organization, _ := get("organization").(string)
 		code, _ := get("organization_coordsys_id").(int64)
 		if strings.EqualFold(organization, "EPSG") {
-			if c := epsg(int(code)); c != nil {
+			if c, err := epsg(int(code)); err == nil {
 				rows.crs = c
 				return nil
 			}

@@ -261,8 +261,8 @@ func TestReferenceSystemsFollowFromTheFile(t *testing.T) {
 	const old = `{"type":"FeatureCollection","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::27700"}},"features":[
  {"type":"Feature","properties":{"kind":"cafe"},"geometry":{"type":"Point","coordinates":[530000,180000]}}]}`
 	for data, want := range map[string]*CRS{
-		threeTable: nil, threeGeoJSON: WGS84, "lat,lon,type\n1,2,A\n": WGS84, old: epsg(27700),
-		"wkt,type\nSRID=25832;POINT (500000 5500000),A\n": epsg(25832), string(threeGeoParquet(t)): nil,
+		threeTable: nil, threeGeoJSON: WGS84, "lat,lon,type\n1,2,A\n": WGS84, old: system(t, 27700),
+		"wkt,type\nSRID=25832;POINT (500000 5500000),A\n": system(t, 25832), string(threeGeoParquet(t)): nil,
 	} {
 		if got := mustRead(t, []byte(data), ReadOptions{}).CRS; !got.Same(want) {
 			t.Errorf("%.60q: %v, want %v", data, got, want)

@@ -315,6 +315,10 @@ func (s *Summary) warn(p *Set, most bulk) {
 		say("the reference system is not known: distances are in the coordinates' own unit (points.ReadOptions.CRS=EPSG:n)")
 	case !p.CRS.Geographic() && p.CRS != Plane && inDegrees:
 		say("%v has coordinates in %s, but all positions look like degrees", p.CRS, p.CRS.Unit)
+	default:
+		if what := misplaced(p); what != "" {
+			say("%s", what)
+		}
 	}
 	if s.MostAtOne >= 1000 || s.MostAtOne > 10 && 100*s.MostAtOne > s.Points {
 		say("%d points are at one position, (%v, %v): a default position for unknown ones?",

@@ -3,8 +3,11 @@ package points
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	epsgtable "github.com/collocate/collocate/internal/epsg"
 )
 
 // wktNode is NAME["text", 1.5, NAME[...], ...]: well-known text as a tree.
@@ -129,25 +132,28 @@ func parseWKTSystem(text string) (*CRS, error) {
 		if len(id.text) > 1 {
 			code, _ = strconv.Atoi(id.text[1])
 		}
-		if c := epsg(code); c != nil {
+		if c, err := epsg(code); err == nil {
 			return c, nil
 		}
+	}
+	if e := root.child("EXTENSION"); e != nil && len(e.text) == 2 && e.text[0] == "PROJ4" {
+		return parsePROJ(e.text[1])
 	}
 	switch root.name {
 	case "COMPD_CS", "COMPOUNDCRS":
 		if h := root.child("PROJCS", "GEOGCS"); h != nil {
-			return systemOf(h)
+			return systemOf(h, text)
 		}
 	case "PROJCS", "GEOGCS":
-		return systemOf(root)
+		return systemOf(root, text)
 	case "LOCAL_CS", "ENGCRS", "ENGINEERINGCRS":
 		return &CRS{Name: root.label()}, nil
 	}
 	return nil, fmt.Errorf("well-known text of a reference system: %s is not supported: want PROJCS or GEOGCS, or use points.ReadOptions.CRS=EPSG:n", root.name)
 }
 
-func systemOf(root *wktNode) (*CRS, error) {
-	c := &CRS{Name: strings.ReplaceAll(root.label(), "_", " ")}
+func systemOf(root *wktNode, text string) (*CRS, error) {
+	c := &CRS{Name: strings.ReplaceAll(root.label(), "_", " "), Definition: text}
 	geo := root
 	if root.name == "PROJCS" {
 		geo = root.child("GEOGCS")
@@ -156,8 +162,11 @@ func systemOf(root *wktNode) (*CRS, error) {
 		return nil, fmt.Errorf("well-known text of %q: no GEOGCS", c.Name)
 	}
 	c.datum = datumOf(geo)
-	if prime := geo.child("PRIMEM"); prime.number(0) != 0 {
-		c.datum = nil // not Greenwich
+	if prime := geo.child("PRIMEM").number(0); prime != 0 {
+		c.prime = prime * degree
+		if v := geo.child("UNIT").number(0); v != 0 && (v < 0.0174 || v > 0.0175) {
+			c.datum = nil // its unit may be another than the degree
+		}
 	}
 	unit := root.child("UNIT")
 	if root.name == "GEOGCS" {
@@ -190,8 +199,7 @@ func unitName(name string, metres float64) string {
 }
 
 // datumOf returns the datum of a GEOGCS with its shift to WGS 84: the one in TOWGS84 or, for some
-// names, a known one. Most of those agree with WGS 84 to a metre or two and have no shift. It
-// returns nil if the shift is not known.
+// names, a known one. It returns nil if the shift is not known.
 func datumOf(geo *wktNode) *datum {
 	n := geo.child("DATUM")
 	if n == nil {
@@ -207,68 +215,109 @@ func datumOf(geo *wktNode) *datum {
 		return d
 	}
 	name := strings.ToUpper(strings.ReplaceAll(n.label(), " ", "_"))
-	for _, known := range []struct {
-		part  string
-		shift [7]float64
-	}{
-		{"WGS_1984", [7]float64{}}, {"WGS84", [7]float64{}}, {"NORTH_AMERICAN_1983", [7]float64{}},
-		{"NORTH_AMERICAN_DATUM_1983", [7]float64{}},
-		{"NAD83", [7]float64{}}, {"ETRS", [7]float64{}}, {"EUROPEAN_TERRESTRIAL", [7]float64{}},
-		{"GDA", [7]float64{}}, {"GEOCENTRIC_DATUM_OF_AUSTRALIA", [7]float64{}},
-		{"RGF93", [7]float64{}}, {"RESEAU_GEODESIQUE_FRANCAIS", [7]float64{}},
-		{"SIRGAS", [7]float64{}}, {"NZGD2000", [7]float64{}},
-		{"NEW_ZEALAND_GEODETIC_DATUM_2000", [7]float64{}},
-		{"SWEREF99", [7]float64{}}, {"OSGB_1936", datumOSGB36.shift},
-		{"DEUTSCHES_HAUPTDREIECKSNETZ", datumDHDN.shift}, {"DHDN", datumDHDN.shift},
-		{"MGI", datumMGI.shift},
-		{"MILITAR", datumMGI.shift},
-	} {
+	for _, known := range knownDatums {
 		if strings.Contains(name, known.part) {
-			d.shift = known.shift
+			if e, ok := epsgtable.Lookup(known.code); ok && known.code != WGS84.EPSG {
+				var same CRS
+				same.setBase(e)
+				d.shift = same.datum.shift
+			}
 			return d
 		}
 	}
 	return nil
 }
 
+// knownDatums are parts of the names of datums, with longitudes and latitudes of that datum. Those
+// that agree with WGS 84 to a metre or two have its number.
+var knownDatums = []struct {
+	part string
+	code int
+}{
+	{"WGS_1984", 4326}, {"WGS84", 4326}, {"NORTH_AMERICAN_1983", 4326}, {"NORTH_AMERICAN_DATUM_1983", 4326},
+	{"NAD83", 4326}, {"ETRS", 4326}, {"EUROPEAN_TERRESTRIAL", 4326}, {"GDA", 4326},
+	{"GEOCENTRIC_DATUM_OF_AUSTRALIA", 4326}, {"RGF93", 4326}, {"RESEAU_GEODESIQUE_FRANCAIS", 4326},
+	{"SIRGAS", 4326}, {"NZGD2000", 4326}, {"NEW_ZEALAND_GEODETIC_DATUM_2000", 4326}, {"SWEREF99", 4326},
+	{"CH1903+", 4150}, {"CH1903", 4149}, {"OSGB_1936", 4277}, {"DEUTSCHES_HAUPTDREIECKSNETZ", 4314},
+	{"DHDN", 4314}, {"MGI", 4312}, {"MILITAR", 4312}, {"NORTH_AMERICAN_1927", 4267},
+	{"NORTH_AMERICAN_DATUM_1927", 4267}, {"AMERSFOORT", 4289}, {"BELGE_1972", 4313}, {"EUROPEAN_1950", 4230},
+	{"EUROPEAN_DATUM_1950", 4230}, {"S_JTSK", 4156}, {"JEDNOTNE_TRIGONOMETRICKE", 4156}, {"MONTE_MARIO", 4265},
+	{"HUNGARIAN_1972", 4237}, {"PULKOVO_1942", 4284}, {"TOKYO", 4301}, {"NEW_ZEALAND_1949", 4272},
+}
+
+// wktMethods are the projections of well-known text, with their names in PROJ strings.
+var wktMethods = map[string]string{
+	"transverse_mercator": "tmerc", "gauss_kruger": "tmerc", "transverse_mercator_south_orientated": "tmerc +axis=wsu",
+	"lambert_conformal_conic": "lcc", "lambert_conformal_conic_2sp": "lcc", "lambert_conformal_conic_1sp": "lcc",
+	"lambert_conformal_conic_2sp_belgium": "lcc", "albers": "aea", "albers_conic_equal_area": "aea",
+	"lambert_azimuthal_equal_area": "laea", "mercator": "merc", "mercator_1sp": "merc", "mercator_2sp": "merc",
+	"mercator_auxiliary_sphere": "webmerc", "popular_visualisation_pseudo_mercator": "webmerc",
+	"polar_stereographic": "stere", "stereographic_north_pole": "stere", "stereographic_south_pole": "stere",
+	"oblique_stereographic": "sterea", "double_stereographic": "sterea", "cassini_soldner": "cass", "cassini": "cass",
+	"hotine_oblique_mercator": "omerc +no_uoff", "hotine_oblique_mercator_azimuth_natural_origin": "omerc +no_uoff",
+	"rectified_skew_orthomorphic_natural_origin": "omerc +no_uoff", "hotine_oblique_mercator_azimuth_center": "omerc",
+	"rectified_skew_orthomorphic_center": "omerc", "polyconic": "poly", "american_polyconic": "poly",
+	"cylindrical_equal_area": "cea", "equirectangular": "eqc", "equidistant_cylindrical": "eqc", "plate_carree": "eqc",
+	"equal_earth": "eqearth", "new_zealand_map_grid": "nzmg",
+}
+
+// wktParameters are the parameters of well-known text, with their names in PROJ strings. Values
+// that are lengths are in the unit of the system.
+var wktParameters = []struct {
+	name, proj string
+	length     bool
+}{
+	{"central_meridian", "lon_0", false}, {"longitude_of_center", "lon_0", false}, {"longitude_of_origin", "lon_0", false},
+	{"latitude_of_origin", "lat_0", false}, {"latitude_of_center", "lat_0", false},
+	{"standard_parallel_1", "lat_1", false}, {"standard_parallel_2", "lat_2", false},
+	{"scale_factor", "k_0", false}, {"azimuth", "alpha", false}, {"rectified_grid_angle", "gamma", false},
+	{"xy_plane_rotation", "gamma", false}, {"false_easting", "x_0", true}, {"false_northing", "y_0", true},
+}
+
 // projectionOf returns the projection that a PROJCS describes, or nil if it is not supported.
 func projectionOf(root *wktNode, c *CRS) projection {
-	if c.datum == nil {
+	method, ok := wktMethods[strings.ToLower(strings.ReplaceAll(root.child("PROJECTION").label(), " ", "_"))]
+	if c.datum == nil || !ok {
 		return nil
 	}
-	value := make(map[string]float64)
+	w := parsePROJWords(method)
 	for _, n := range root.children {
-		if n.name == "PARAMETER" {
-			value[strings.ToLower(strings.ReplaceAll(n.label(), " ", "_"))] = n.number(0)
+		if n.name != "PARAMETER" {
+			continue
 		}
-	}
-	first := func(otherwise float64, names ...string) float64 {
-		for _, n := range names {
-			if v, ok := value[n]; ok {
-				return v
+		label := strings.ToLower(strings.ReplaceAll(n.label(), " ", "_"))
+		for _, p := range wktParameters {
+			if p.name == label {
+				v := n.number(0)
+				if p.length {
+					v *= c.metres
+				}
+				w[p.proj] = strconv.FormatFloat(v, 'g', -1, 64)
 			}
 		}
-		return otherwise
 	}
-	lon0 := first(0, "central_meridian", "longitude_of_center", "longitude_of_origin")
-	lat0 := first(0, "latitude_of_origin", "latitude_of_center")
-	lat1, lat2 := first(lat0, "standard_parallel_1"), first(first(lat0, "standard_parallel_1"), "standard_parallel_2")
-	k0 := first(1, "scale_factor")
-	x0, y0 := first(0, "false_easting")*c.metres, first(0, "false_northing")*c.metres
-	el := c.datum.el
-	switch strings.ToLower(root.child("PROJECTION").label()) {
-	case "transverse_mercator", "gauss_kruger":
-		return newTransverseMercator(el, lon0, lat0, k0, x0, y0)
-	case "lambert_conformal_conic", "lambert_conformal_conic_2sp", "lambert_conformal_conic_1sp":
-		return newLambertConic(el, lon0, lat0, lat1, lat2, k0, x0, y0)
-	case "albers", "albers_conic_equal_area":
-		return newAlbers(el, lon0, lat0, lat1, lat2, x0, y0)
-	case "lambert_azimuthal_equal_area":
-		if lat0 > -89 && lat0 < 89 {
-			return newAzimuthal(el, lon0, lat0, x0, y0)
+	switch w["proj"] {
+	case "merc", "cea", "eqc": // of true scale at the standard parallel
+		if lat, ok := w["lat_1"]; ok {
+			w["lat_ts"] = lat
 		}
-	case "mercator_auxiliary_sphere", "popular_visualisation_pseudo_mercator":
-		return &mercator{0, el.a, lon0 * degree, 1, x0, y0}
+	case "stere": // ESRI's from the pole of its name; others from the pole of true scale
+		lat, given := w["lat_1"]
+		if !given {
+			lat = w["lat_0"]
+		}
+		if v, err := strconv.ParseFloat(lat, 64); err == nil {
+			if w["lat_ts"] = lat; v > 89.999 || v < -89.999 {
+				delete(w, "lat_ts")
+			}
+			w["lat_0"] = strconv.FormatFloat(math.Copysign(90, v), 'g', -1, 64)
+		}
 	}
-	return nil
+	own := CRS{}
+	w["to_meter"] = strconv.FormatFloat(c.metres, 'g', -1, 64)
+	if err := own.project(w, c.datum.el); err != nil {
+		return nil
+	}
+	c.axes = own.axes
+	return own.projection
 }

@@ -15,10 +15,18 @@ import (
 type System struct {
 	EPSG int // EPSG code, such as 4326; -1: a plane without a location on earth
 	Name string
+	// Definition is the well-known text of a system without an EPSG code, whose EPSG is Custom.
+	Definition string
 }
 
+// Custom is the number of a system that is defined by its well-known text.
+const Custom = 100_000
+
+// LongestDefinition bounds Definition: systems share a page.
+const LongestDefinition = 2000
+
 // Plane is the system of positions without a location on earth.
-var Plane = System{-1, "Undefined Cartesian"}
+var Plane = System{EPSG: -1, Name: "Undefined Cartesian"}
 
 // Layer is a table of geometries, or of attributes only.
 type Layer struct {
@@ -129,6 +137,9 @@ func (d *database) systems(own System) {
 	}
 	if _, ok := rows[own.EPSG]; !ok {
 		rows[own.EPSG] = []any{own.Name, nil, "EPSG", int64(own.EPSG), "undefined", own.Name}
+		if own.EPSG == Custom {
+			rows[own.EPSG] = []any{own.Name, nil, "NONE", int64(Custom), own.Definition, own.Name}
+		}
 	}
 	var ids []int
 	for id := range rows {

@@ -79,7 +79,10 @@ class Patterns:
         gpd = need("geopandas", "geo")
         if self._geojson is None:
             raise ValueError('the reference system is unknown: pass crs="planar" or "EPSG:..."')
-        features = json.loads(self._geojson)["features"]
+        collection = json.loads(self._geojson)
+        features, crs = collection["features"], "EPSG:4326"
+        if "crs" in collection:  # the system of a GeoJSON file that named one, or a plane
+            crs = collection["crs"] and collection["crs"]["properties"]["name"]
         taking = [f for f in features if f["geometry"]["type"] == "Point"]
         rows = [f["properties"]["row"] - 1 for f in taking]
         numbers = [[n - 1 for n in f["properties"]["patterns"]] for f in taking]
@@ -87,7 +90,7 @@ class Patterns:
             out = self._source.iloc[rows].copy()
             out["patterns"] = numbers
             return out
-        out = gpd.GeoDataFrame.from_features(taking)
+        out = gpd.GeoDataFrame.from_features(taking, crs=crs)
         out["patterns"] = numbers
         return out
 
@@ -390,7 +393,7 @@ def _crs(crs: Any) -> str:
     if isinstance(crs, (str, int)):
         return str(crs)
     epsg = crs.to_epsg() if hasattr(crs, "to_epsg") else None
-    return f"EPSG:{epsg}" if epsg else str(crs.to_wkt())
+    return f"EPSG:{epsg}" if epsg else str(crs.to_wkt("WKT1_GDAL"))
 
 
 def _position(points: Any, x: str | None, y: str | None) -> tuple[Any, Any]:
