@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
-	"github.com/collocate/collocate/internal/textfile"
 	"github.com/collocate/collocate/points"
 )
 
@@ -46,12 +46,17 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 		return nil, wrongf("window", "want polygons as GeoJSON or well-known text, such as POLYGON ((0 0, 9 0, 9 9, 0 0))")
 	default:
 		said = q.Window
-		var err error
-		if text, err = textfile.ReadFile(q.Window); err != nil {
-			return nil, err
-		}
 	}
-	w, err := points.ParseWindow(text, set.CRS)
+	var w *points.Window
+	var err error
+	if said != "" {
+		w, err = points.ReadWindow(ctx, said, set.CRS)
+	} else {
+		w, err = points.ParseWindow(text, set.CRS)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &Error{"window", said, err}
 	}

@@ -381,7 +381,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 	if err != nil {
 		return nil, err
 	}
-	parts, err := q.parts(&all, tell)
+	parts, err := q.parts(ctx, &all, tell)
 	if err != nil {
 		return nil, err
 	}
@@ -543,7 +543,7 @@ func (q *Mine) distances(ctx context.Context, on *Places, tell func(string)) ([]
 const mostRegions = 10_000
 
 // parts divides the points by cells of a grid or polygons. Otherwise all points are one part.
-func (q *Mine) parts(on *Places, tell func(string)) ([]coloc.Part, error) {
+func (q *Mine) parts(ctx context.Context, on *Places, tell func(string)) ([]coloc.Part, error) {
 	if q.Regions == "" || on.Set.Len() == 0 {
 		return []coloc.Part{{Points: on.Set}}, nil
 	}
@@ -564,13 +564,9 @@ func (q *Mine) parts(on *Places, tell func(string)) ([]coloc.Part, error) {
 	case !strings.ContainsAny(q.Regions, "./"):
 		return nil, bad("want columns and rows of a grid, such as 4x3, or a GeoJSON file")
 	}
-	data, err := textfile.ReadFile(q.Regions)
+	regions, err := points.ReadRegions(ctx, q.Regions, on.Set.CRS)
 	if err != nil {
 		return nil, err
-	}
-	regions, err := points.ParseRegions(data, on.Set.CRS)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", q.Regions, err)
 	}
 	parts, outside := coloc.Regions(on.Set, regions)
 	for i := range parts {

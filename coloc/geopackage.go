@@ -14,8 +14,8 @@ import (
 
 // WriteGeoPackage writes three layers to an empty file. They are in the points' own reference
 // system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a plane if the
-// system cannot be converted. The layers are the participating points with the numbers (from 1) of their
-// patterns; instances that together contain these points, as lines; and the patterns.
+// system cannot be converted. The layers are the participating points with the numbers (from 1) of
+// their patterns; instances that together contain these points, as lines; and the patterns.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt

@@ -13,9 +13,9 @@
 //
 // These formats are read: CSV and TSV with a header (or with names in the options), with columns x
 // and y or points as well-known text; GeoJSON and GeoJSONSeq; Parquet and GeoParquet; Shapefiles;
-// GeoPackages; GPX waypoints. The format is recognised from a file's first bytes. The columns of
-// the feature and the position are guessed from common names; if there are several candidates,
-// reading returns an error that says how to choose.
+// GeoPackages; KML; GPX waypoints; and these in ZIP archives. The format is recognised from a
+// file's first bytes. The columns of the feature and the position are guessed from common names; if
+// there are several candidates, reading returns an error that says how to choose.
 //
 // GeoPackages are SQLite databases. Reading them only needs a walk over B-trees of pages, about 300
 // lines in sqlite.go; a driver would add 6.4 MB to a program.

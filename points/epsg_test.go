@@ -11,9 +11,9 @@ import (
 	epsgtable "github.com/collocate/collocate/internal/epsg"
 )
 
-// Positions are those of PROJ, by projection and by datum. testdata/epsg.csv has a position for each
-// kind of parameters and each datum; EPSG_CHECK names a file with five of every system. Both are
-// written by internal/epsg/generate.py.
+// Positions are those of PROJ, by projection and by datum. testdata/epsg.csv has a position for
+// each kind of parameters and each datum; EPSG_CHECK names a file with five of every system. Both
+// are written by internal/epsg/generate.py.
 func TestEPSG(t *testing.T) {
 	path := "testdata/epsg.csv"
 	if all := os.Getenv("EPSG_CHECK"); all != "" {

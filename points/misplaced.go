@@ -6,8 +6,8 @@ import (
 )
 
 // What is often wrong with all positions of a set: they lie where their reference system is not
-// used. Some mistakes are undone for a sample of points: if these then lie where the system is used,
-// the mistake is named.
+// used. Some mistakes are undone for a sample of points: if these then lie where the system is
+// used, the mistake is named.
 
 // misplacedSample is the largest number of points that are looked at.
 const misplacedSample = 2000

@@ -14,7 +14,8 @@ func fromIsometric(psi, e float64) float64 { return math.Atan(geodeticTangent(ma
 // gudermann is the latitude on the sphere whose isometric latitude is psi.
 func gudermann(psi float64) float64 { return math.Atan(math.Sinh(psi)) }
 
-// conformalSphere has the constants with which an ellipsoid is mapped to a sphere around a latitude.
+// conformalSphere has the constants with which an ellipsoid is mapped to a sphere around a
+// latitude.
 type conformalSphere struct {
 	n      float64 // factor of longitudes and isometric latitudes
 	radius float64 // of the sphere

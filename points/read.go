@@ -29,7 +29,8 @@ type ReadOptions struct {
 	Time string
 	// Columns names the columns of a table without a header.
 	Columns []string
-	// Layer names the layer to read of a GeoPackage with several.
+	// Layer names the layer to read of a GeoPackage with several, or the file of a ZIP archive,
+	// without its extension.
 	Layer string
 	// CRS overrides the reference system of the file. WGS84 checks that positions are longitudes
 	// and latitudes; Plane accepts any numbers. nil means the system of the file, or else a guess:
@@ -48,7 +49,7 @@ type ReadOptions struct {
 // Input is a Set that was read from files, with how it was read.
 type Input struct {
 	*Set
-	Format  string    // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage or gpx
+	Format  string    // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage, gpx or kml
 	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
 	Skipped int64     // number of bad rows left out
 	Rare    int64     // number of points left out because their feature has fewer than MinPoints
@@ -129,7 +130,7 @@ func (all *Input) bring(in *Input, path string) error {
 
 // endings are the extensions of the files that are read from a folder.
 var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons",
-	".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx"}
+	".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx", ".kml", ".kmz", ".zip"}
 
 // filesIn lists the files in a folder whose extension is in endings, sorted by name. They may be
 // compressed.
@@ -156,8 +157,9 @@ func filesIn(folder string) ([]string, error) {
 }
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
-// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage or GPX waypoints. Files
-// other than Shapefiles may be compressed with gzip, zstd or bzip2. The format is recognised from
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, KML or GPX
+// waypoints. Files other than Shapefiles may be compressed
+// with gzip, zstd or bzip2; all may be in a ZIP archive, as KMZ is. The format is recognised from
 // the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
 	return readFile(context.Background(), path, opt)
@@ -186,11 +188,6 @@ func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 }
 
 func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Input, error) {
-	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(interruptible{ctx, r}, 1<<16), false)
-	if err != nil {
-		return nil, err
-	}
-	defer free()
 	in := &Input{}
 	rows := &rowSink{opt: opt, in: in, crs: opt.CRS}
 	if opt.Feature == "@file" {
@@ -199,62 +196,79 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 		}
 		rows.fixed = []byte(baseName(path))
 	}
+	return in, rows.finish(rows.read(ctx, r, path, false))
+}
+
+// read reads a file of any format. Packed files are not looked for within archives.
+func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside bool) error {
+	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(interruptible{ctx, r}, 1<<16), false)
+	if err != nil {
+		return err
+	}
+	defer free()
 	start, err := br.Peek(16)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return err
 	}
 	parquet, sqlite := bytes.HasPrefix(start, []byte("PAR1")), string(start) == sqliteMagic
-	if parquet || sqlite {
+	archive := bytes.HasPrefix(start, []byte("PK\x03\x04")) || bytes.HasPrefix(start, []byte("PK\x05\x06"))
+	if parquet || sqlite || archive {
+		if archive && inside {
+			return errors.New("an archive in an archive: unpack it first")
+		}
 		var at io.ReaderAt
 		var size int64
 		f, isFile := r.(*os.File)
 		if info, err := statOf(f, isFile && codec == ""); err == nil && info.Mode().IsRegular() {
 			at, size = f, info.Size()
-		} else {
-			data, err := io.ReadAll(br)
-			if err != nil {
-				return nil, err
-			}
-			at, size = bytes.NewReader(data), int64(len(data))
+		} else if at, size, err = inMemory(br, s.opt.Memory); err != nil {
+			return err
 		}
-		if parquet {
-			return in, rows.finish(readParquet(at, size, rows))
+		switch {
+		case archive:
+			return readZip(ctx, at, size, s)
+		case parquet:
+			return readParquet(at, size, s)
 		}
-		return in, rows.finish(readGeoPackage(at, size, path, rows))
+		return readGeoPackage(at, size, path, s)
 	}
 	if bytes.HasPrefix(start, shapefileMagic) {
 		if path == "" {
-			return nil, errors.New("a Shapefile has its features in a .dbf file beside it: name the file instead of using standard input")
+			return errors.New("a Shapefile has its features in a .dbf file beside it: name the file instead of using standard input")
 		}
-		return in, rows.finish(readShapefile(br, path, rows))
+		return readShapefile(br, path, besideFile(path), s)
 	}
 	if bom, _ := br.Peek(3); string(bom) == "\ufeff" {
 		if _, err := br.Discard(3); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	head, err := br.Peek(textfile.HeadSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return err
 	}
 	text := bytes.TrimLeft(head, " \t\r\n")
 	if !bytes.HasPrefix(text, []byte{recordSeparator}) {
 		if what := textfile.WhyNotText(head); what != "" {
-			return nil, errors.New(what + "; want CSV, TSV, GeoJSON, Parquet, a Shapefile, a GeoPackage or GPX")
+			return errors.New(what + "; want CSV, TSV, GeoJSON, KML, GPX, Parquet, " +
+				"a Shapefile, a GeoPackage, or one of them in a ZIP archive")
 		}
 	}
-	switch {
-	case len(text) > 0 && (text[0] == '{' || text[0] == recordSeparator):
+	if len(text) == 0 {
+		text = []byte{0}
+	}
+	switch text[0] {
+	case '{', recordSeparator:
 		if isSequence(text) {
-			return in, rows.finish(readGeoJSONSeq(br, rows))
+			return readGeoJSONSeq(br, s)
 		}
-		return in, rows.finish(readGeoJSON(br, rows))
-	case len(text) > 0 && text[0] == '<':
-		return in, rows.finish(readGPX(br, rows))
-	case len(text) > 0 && text[0] == '[':
-		return nil, errors.New("a JSON array is not GeoJSON: want a FeatureCollection, or one Feature per line")
+		return readGeoJSON(br, s)
+	case '<':
+		return readXML(br, s)
+	case '[':
+		return errors.New("a JSON array is not GeoJSON: want a FeatureCollection, or one Feature per line")
 	}
-	return in, rows.finish(readTable(br, rows))
+	return readTable(br, s)
 }
 
 // interruptible is a reader that returns the error of ctx once ctx is done.
@@ -297,7 +311,8 @@ type rowSink struct {
 	fixed   []byte // the feature of all rows
 	when    []byte // the time of the next row
 	builder Builder
-	first   error // of the first row left out
+	first   error   // of the first row left out
+	shapes  *shapes // if polygons are read instead of points
 }
 
 // declare sets the reference system that a file names, unless the options name one.
@@ -363,6 +378,9 @@ func fits(n int, opt ReadOptions) error {
 
 // bad counts a bad row as skipped, or returns an error that stops the reading.
 func (s *rowSink) bad(err error, where func() string) error {
+	if s.shapes != nil {
+		return fmt.Errorf("%s: %w", where(), err)
+	}
 	if s.opt.SkipBad {
 		if s.first == nil {
 			s.first = fmt.Errorf("%s: %w", where(), err)
@@ -449,6 +467,9 @@ type layout struct{ x, y, geometry, feature, time int }
 // columns finds the columns by name, by number in a table, or by guessing. A
 // format whose positions are in a geometry passes table false.
 func (s *rowSink) columns(names []string, table bool) (layout, error) {
+	if s.shapes != nil {
+		return layout{-1, -1, -1, slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, "name") }), -1}, nil
+	}
 	o := s.opt
 	lower := make([]string, len(names))
 	for i, n := range names {

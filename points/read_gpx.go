@@ -10,13 +10,36 @@ import (
 	"strings"
 )
 
+// readXML reads GPX or KML, whichever the first element says.
+func readXML(r io.Reader, rows *rowSink) error {
+	dec := xml.NewDecoder(r)
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("XML: %w", noEOF(err))
+		}
+		start, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+		case start.Name.Local == "gpx":
+			return readGPX(dec, rows)
+		case start.Name.Local == "kml":
+			return readKML(dec, rows)
+		default:
+			return fmt.Errorf("XML document <%s>: want <gpx> or <kml>", start.Name.Local)
+		}
+	}
+}
+
 // readGPX reads waypoints. The kind of place is the element that --feature names. By default it is
 // <type> or <sym>, in this order, or an element with a common name: what the first waypoint has.
-func readGPX(r io.Reader, rows *rowSink) error {
+func readGPX(dec *xml.Decoder, rows *rowSink) error {
 	rows.in.Format = "gpx"
 	rows.assume(WGS84, "GPX is in WGS 84")
-	dec := xml.NewDecoder(r)
-	root, n := false, 0
+	if rows.shapes != nil {
+		return errors.New("GPX has no polygons")
+	}
+	n := 0
 	for {
 		token, err := dec.Token()
 		if errors.Is(err, io.EOF) {
@@ -27,12 +50,6 @@ func readGPX(r io.Reader, rows *rowSink) error {
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
-			continue
-		}
-		if !root {
-			if root = true; start.Name.Local != "gpx" {
-				return fmt.Errorf("XML document <%s>: want <gpx>", start.Name.Local)
-			}
 			continue
 		}
 		if start.Name.Local != "wpt" {

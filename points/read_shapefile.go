@@ -22,23 +22,21 @@ import (
 
 var shapefileMagic = []byte{0, 0, 0x27, 0x0a, 0, 0, 0, 0}
 
-func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
+func readShapefile(shp *bufio.Reader, path string, open companions, rows *rowSink) error {
 	rows.in.Format = "shapefile"
-	base := strings.TrimSuffix(path, filepath.Ext(path))
-	if prj, err := os.ReadFile(beside(base, ".prj")); err == nil {
-		if err := rows.declare(string(prj)); err != nil {
+	if prj := open.text(".prj"); prj != "" {
+		if err := rows.declare(prj); err != nil {
 			return fmt.Errorf("its .prj file: %w", err)
 		}
 	} else if rows.opt.CRS == nil {
 		rows.guess("%s: no .prj file says what the positions are; they are taken as numbers in a plane (points.ReadOptions.CRS=EPSG:n)", path)
 	}
-	f, err := os.Open(beside(base, ".dbf"))
+	f, err := open(".dbf")
 	if err != nil {
 		return fmt.Errorf("a Shapefile has its features in a .dbf file: %w", err)
 	}
 	defer f.Close()
-	encoding, _ := os.ReadFile(beside(base, ".cpg"))
-	table, err := openDBF(bufio.NewReaderSize(f, 1<<16), string(encoding))
+	table, err := openDBF(bufio.NewReaderSize(f, 1<<16), open.text(".cpg"))
 	if err != nil {
 		return fmt.Errorf("its .dbf file: %w", err)
 	}
@@ -54,12 +52,13 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 		return fmt.Errorf("header of the Shapefile: %w", noEOF(err))
 	}
 	for n := 1; ; n++ {
-		positions, err := readShape(shp)
+		record, err := readShape(shp)
+		positions := record.points
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		where := func() string { return fmt.Sprintf("record %d", n) }
-		if err != nil && positions == nil && !errors.Is(err, errShape) {
+		if err != nil && !errors.Is(err, errShape) {
 			return fmt.Errorf("%s: %w", where(), err)
 		}
 		values, deleted, rowErr := table.next()
@@ -69,15 +68,22 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 		if deleted {
 			continue
 		}
+		kind := ""
+		if l.feature >= 0 {
+			kind = values[l.feature]
+		}
+		if rows.shapes != nil {
+			if len(record.polygons) == 0 {
+				return fmt.Errorf("%s: want a polygon", where())
+			}
+			rows.shapes.add(kind, record.polygons)
+			continue
+		}
 		if err != nil {
 			if err := rows.bad(err, where); err != nil {
 				return err
 			}
 			continue
-		}
-		kind := ""
-		if l.feature >= 0 {
-			kind = values[l.feature]
 		}
 		if l.time >= 0 {
 			rows.when = []byte(values[l.time])
@@ -90,14 +96,18 @@ func readShapefile(shp *bufio.Reader, path string, rows *rowSink) error {
 	}
 }
 
-// beside returns the path of the file with another extension, which may be in upper case.
-func beside(base, ending string) string {
-	if _, err := os.Stat(base + ending); err != nil {
-		if _, err := os.Stat(base + strings.ToUpper(ending)); err == nil {
-			return base + strings.ToUpper(ending)
+// besideFile opens files beside a Shapefile, whose extension may be in upper case.
+func besideFile(path string) companions {
+	base := strings.TrimSuffix(path, filepath.Ext(path))
+	return func(ending string) (io.ReadCloser, error) {
+		f, err := os.Open(base + ending)
+		if err != nil {
+			if upper, ok := os.Open(base + strings.ToUpper(ending)); ok == nil {
+				return upper, nil
+			}
 		}
+		return f, err
 	}
-	return base + ending
 }
 
 var errShape = errors.New("the shape is not a point")
@@ -105,19 +115,25 @@ var errShape = errors.New("the shape is not a point")
 // largestShape bounds the bytes of a record: a million points with height and measure.
 const largestShape = 1 << 25
 
-// readShape reads the positions of one record.
-func readShape(r io.Reader) ([][2]float64, error) {
+// shape is a record: points, or polygons.
+type shape struct {
+	points   [][2]float64
+	polygons [][][][2]float64
+}
+
+// readShape reads one record.
+func readShape(r io.Reader) (s shape, err error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
+		return s, err
 	}
 	size := 2 * int64(binary.BigEndian.Uint32(head[4:]))
 	if size < 4 || size > largestShape {
-		return nil, fmt.Errorf("record of %d bytes: want 4 to %d for points", size, largestShape)
+		return s, fmt.Errorf("record of %d bytes: want 4 to %d for points", size, largestShape)
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, noEOF(err)
+		return s, noEOF(err)
 	}
 	order := binary.LittleEndian
 	position := func(at int) [2]float64 {
@@ -126,28 +142,69 @@ func readShape(r io.Reader) ([][2]float64, error) {
 	}
 	switch kind := order.Uint32(data); kind {
 	case 0:
-		return nil, fmt.Errorf("%w: it is empty", errShape)
+		return s, fmt.Errorf("%w: it is empty", errShape)
 	case 1, 11, 21:
 		if size < 20 {
-			return nil, errors.New("truncated point")
+			return s, errors.New("truncated point")
 		}
-		return [][2]float64{position(4)}, nil
+		return shape{points: [][2]float64{position(4)}}, nil
 	case 8, 18, 28:
 		if size < 40 {
-			return nil, errors.New("truncated points")
+			return s, errors.New("truncated points")
 		}
 		n := int64(order.Uint32(data[36:]))
 		if 40+16*n > size {
-			return nil, errors.New("truncated points")
+			return s, errors.New("truncated points")
 		}
 		out := make([][2]float64, n)
 		for i := range out {
 			out[i] = position(40 + 16*i)
 		}
-		return out, nil
+		return shape{points: out}, nil
+	case 5, 15, 25:
+		if s.polygons, err = shapePolygons(data); err != nil {
+			return s, err
+		}
+		return s, fmt.Errorf("%w but a polygon", errShape)
 	default:
-		return nil, fmt.Errorf("%w but of type %d", errShape, kind)
+		return s, fmt.Errorf("%w but of type %d", errShape, kind)
 	}
+}
+
+// shapePolygons reads the rings of a polygon: their number at 36 and that of positions at 40, the
+// first position of each, and the positions. Rings that go clockwise are outer ones; the holes of
+// each follow it.
+func shapePolygons(data []byte) (out [][][][2]float64, err error) {
+	order := binary.LittleEndian
+	if len(data) < 44 {
+		return nil, errors.New("truncated polygon")
+	}
+	parts, n := int64(order.Uint32(data[36:])), int64(order.Uint32(data[40:]))
+	if 44+4*parts+16*n > int64(len(data)) {
+		return nil, errors.New("truncated polygon")
+	}
+	from := 44 + 4*parts
+	for k := range parts {
+		lo, hi := int64(order.Uint32(data[44+4*k:])), n
+		if k+1 < parts {
+			hi = int64(order.Uint32(data[44+4*(k+1):]))
+		}
+		if lo > hi || hi > n {
+			return nil, errors.New("the parts of a polygon are out of order")
+		}
+		var ring [][2]float64
+		for i := lo; i < hi; i++ {
+			ring = append(ring, [2]float64{math.Float64frombits(order.Uint64(data[from+16*i:])),
+				math.Float64frombits(order.Uint64(data[from+16*i+8:]))})
+		}
+		if len(ring) > 2 && (ringArea(ring) <= 0 || len(out) == 0) {
+			out = append(out, nil)
+		} else if len(out) == 0 {
+			return nil, errors.New("a ring without an area")
+		}
+		out[len(out)-1] = append(out[len(out)-1], ring)
+	}
+	return out, nil
 }
 
 // dbf is a dBASE table. Its header has 32 bytes, with the number of records at 4 and the lengths of

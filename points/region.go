@@ -59,7 +59,10 @@ func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Region
+	return regionsOf(list), nil
+}
+
+func regionsOf(list []namedPolygons) (out []Region) {
 	for _, l := range list {
 		r := Region{Name: l.name, polygons: l.polygons,
 			box: [4]float64{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}}
@@ -71,7 +74,7 @@ func ParseRegions(data []byte, to *CRS) ([]Region, error) {
 		}
 		out = append(out, r)
 	}
-	return out, nil
+	return out
 }
 
 // Window returns the region as the study area of its points.
@@ -124,15 +127,6 @@ func parsePolygons(data []byte, to *CRS) ([]namedPolygons, error) {
 		if err != nil {
 			return nil, fmt.Errorf("region %q: %w", n.name, err)
 		}
-		for _, ring := range slices.Concat(n.polygons...) {
-			if len(ring) < 3 {
-				return nil, fmt.Errorf("region %q: a ring has %d positions: want at least 3", n.name, len(ring))
-			}
-			for i, p := range ring {
-				x, y := convert(p[0], p[1])
-				ring[i] = [2]float64{x, y}
-			}
-		}
 		if len(slices.Concat(n.polygons...)) > 0 {
 			out = append(out, n)
 		}
@@ -140,7 +134,23 @@ func parsePolygons(data []byte, to *CRS) ([]namedPolygons, error) {
 	if len(out) == 0 {
 		return nil, errors.New("no polygon: want a GeoJSON FeatureCollection of Polygons or MultiPolygons")
 	}
-	return out, nil
+	return out, convertRings(out, convert)
+}
+
+// convertRings checks that rings have three positions, and converts them.
+func convertRings(list []namedPolygons, convert func(x, y float64) (float64, float64)) error {
+	for _, n := range list {
+		for _, ring := range slices.Concat(n.polygons...) {
+			if len(ring) < 3 {
+				return fmt.Errorf("region %q: a ring has %d positions: want at least 3", n.name, len(ring))
+			}
+			for i, p := range ring {
+				x, y := convert(p[0], p[1])
+				ring[i] = [2]float64{x, y}
+			}
+		}
+	}
+	return nil
 }
 
 // name returns the name of the region; see ParseRegions.
@@ -167,6 +177,11 @@ func fromGeoJSON(member json.RawMessage, to *CRS) (func(x, y float64) (float64, 
 		}
 		from = rows.crs
 	}
+	return conversion(from, to)
+}
+
+// conversion returns a function that converts positions of regions to a system.
+func conversion(from, to *CRS) (func(x, y float64) (float64, float64), error) {
 	switch {
 	case to == Plane || from.Same(to):
 		return func(x, y float64) (float64, float64) { return x, y }, nil

@@ -29,19 +29,25 @@ func ParseWindow(data []byte, to *CRS) (*Window, error) {
 	if len(data) == 0 {
 		return nil, errors.New("it is empty: want polygons as GeoJSON or well-known text")
 	}
-	var all [][][][2]float64
-	var err error
 	if data[0] == '{' {
-		var list []namedPolygons
-		list, err = parsePolygons(data, to)
-		for _, l := range list {
-			all = append(all, l.polygons...)
+		list, err := parsePolygons(data, to)
+		if err != nil {
+			return nil, err
 		}
-	} else {
-		all, err = parseWKTPolygons(string(data))
+		return joined(list)
 	}
+	all, err := parseWKTPolygons(string(data))
 	if err != nil {
 		return nil, err
+	}
+	return newWindow(all)
+}
+
+// joined makes a window of regions, which may share sides.
+func joined(list []namedPolygons) (*Window, error) {
+	var all [][][][2]float64
+	for _, l := range list {
+		all = append(all, l.polygons...)
 	}
 	return newWindow(all)
 }

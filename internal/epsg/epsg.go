@@ -1,5 +1,5 @@
-// Package epsg has the parameters of coordinate reference systems by their EPSG numbers. generate.py
-// describes and writes the table.
+// Package epsg has the parameters of coordinate reference systems by their EPSG numbers.
+// generate.py describes and writes the table.
 package epsg
 
 import (
