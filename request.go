@@ -1,6 +1,7 @@
 package collocate
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"errors"
@@ -32,6 +33,9 @@ type Request struct {
 	// K is the number of hits; 0 means 10, and search.NoHits only counts the matches. From is the
 	// number of best hits to skip.
 	K, From int
+	// After goes on after the last hit of an earlier answer, given its Next. The request must ask the
+	// same, and no commit may have changed the index since (ErrChanged). All goes on by itself.
+	After string
 	// Model scores documents; nil means BM25.
 	Model search.Model
 	// Boosts raise scores by values of fields, such as those of search.ParseBoosts.
@@ -44,9 +48,12 @@ type Request struct {
 	Count bool
 	// Stored loads the stored fields of the hits.
 	Stored bool
-	// Snippet is the size in bytes of an excerpt of each hit with the query's words marked; 0 means
-	// none.
+	// Snippet is the size in bytes of an excerpt of each hit, from all its text, with the words and
+	// phrases of the query marked; 0 means none.
 	Snippet int
+	// Highlight names text fields of which hits carry an excerpt each, in Hit.Highlights, of the size
+	// Snippet, or 200 bytes if that is 0.
+	Highlight []string
 	// Explain tells for each hit where its score comes from.
 	Explain bool
 	// With changes the request to the engine, for what is not above: algorithm, cores or GPU,
@@ -63,6 +70,11 @@ type Result struct {
 	// Notes are sentences about what may be wrong with the query: words that no document has and
 	// similar ones that some have, names of fields that do not exist.
 	Notes []string
+
+	// For Next.
+	asked Request
+	index string
+	last  search.After
 }
 
 // Hit is a document that was found.
@@ -71,6 +83,9 @@ type Hit struct {
 	Score float32 // by the model
 	// Snippet is set if Request.Snippet is. Its method HTML escapes the text.
 	Snippet *search.Snippet
+	// Highlights are those of Request.Highlight by the names of the fields, where the document has
+	// the field.
+	Highlights map[string]*search.Snippet
 	// Explanation is set if Request.Explain is.
 	Explanation *search.Explanation
 
@@ -123,6 +138,13 @@ func answer(ctx context.Context, s *search.Searcher, r *Request) (*Result, error
 	if out.Hits, err = hitsOf(ctx, s, r, request, found.Hits); err != nil {
 		return nil, err
 	}
+	if n := len(found.Hits); n > 0 {
+		out.asked, out.index = *r, s.Index().Identity()
+		out.last = search.After{Score: found.Hits[n-1].Score, Doc: int64(found.Hits[n-1].Doc)}
+		if request.Sort != nil {
+			out.last.Key = found.Keys[n-1]
+		}
+	}
 	missed, err := s.Notes(ctx, request, found)
 	out.Notes = append(notes, missed...)
 	return out, err
@@ -160,6 +182,20 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 			out[i].Snippet = list[i]
 		}
 	}
+	for _, field := range r.Highlight {
+		list, err := s.Highlights(ctx, request, docs, field, cmp.Or(r.Snippet, defaultHighlight))
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range list {
+			if out[i].Highlights == nil {
+				out[i].Highlights = make(map[string]*search.Snippet, len(r.Highlight))
+			}
+			if h != nil {
+				out[i].Highlights[field] = h
+			}
+		}
+	}
 	if r.Explain {
 		list, err := s.Explanations(ctx, request, docs)
 		if err != nil {
@@ -171,6 +207,9 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 	}
 	return out, nil
 }
+
+// defaultHighlight is the size of an excerpt of a field if Request.Snippet is 0.
+const defaultHighlight = 200
 
 // page is the number of hits that All completes at a time, and ranked the number it ranks at a
 // time; tests lower the latter.
@@ -262,6 +301,11 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		}
 		if within != nil || !query.Plain(r.Query, node, o) { // plain words are searched as such
 			out.Query = query.Within(node, within)
+		}
+	}
+	if r.After != "" {
+		if err := r.resume(s, &out); err != nil {
+			return out, nil, err
 		}
 	}
 	if r.With != nil {

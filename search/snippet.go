@@ -2,16 +2,15 @@ package search
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"html"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
@@ -19,10 +18,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Snippet is an excerpt of a document's text with the query words marked.
+// Snippet is an excerpt of a document's text with the words and phrases of the query marked.
 type Snippet struct {
 	Text  string      `json:"text"`  // white space is collapsed to single blanks
-	Marks []text.Span `json:"marks"` // positions of the query words in Text
+	Marks []text.Span `json:"marks"` // positions of the words and phrases in Text
 	// Before reports whether the document has words before Text.
 	Before bool `json:"before"`
 	// After reports whether the document has words after Text.
@@ -64,9 +63,11 @@ func (s *Snippet) marked(on, off string, escape func(string) string) string {
 // are truncated, which bounds the cost of a snippet.
 const snippetReach = 1 << 20
 
-// Snippet returns an excerpt of about size bytes of a document: the one with the most distinct
-// query words, then with the most occurrences of them, then the first. Only the first megabyte of a
-// document is considered. The index must store the text.
+// Snippet returns an excerpt of about size bytes of a document: the one with the most distinct words
+// and phrases of the query, then with the most occurrences of them, then the first. A phrase is one
+// mark, and its words alone are not marked; words of a Near, or of a phrase with ~, are marked where
+// they are part of one. Only the first megabyte of a document is considered. The index must store
+// the text.
 func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
 	found, err := s.Snippets(ctx, r, []uint32{doc}, size)
 	if err != nil {
@@ -98,14 +99,14 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 		return nil, err
 	}
 	r.Expand = nil // only the words of the original query are marked
-	if r.Query != nil {
-		if r.Words, err = tree.Words(ctx, s.tree, &r); err != nil {
-			return nil, fmt.Errorf("snippet: %w", err)
-		}
-		r.Text = ""
-	}
 	m := s.snippets.Get()
 	defer s.snippets.Put(m)
+	if m.wants, err = nil, nil; r.Query != nil {
+		if m.wants, err = tree.Wants(ctx, s.tree, &r); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		r.Text, r.Words, r.Query = "", nil, nil
+	}
 	r.Mode = Or // a word that is not in the index must not hide the others
 	if s.many != nil {
 		var words lookup.Across
@@ -121,7 +122,7 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
-		if out[i], err = m.make(s, doc, uint32(min(size, math.MaxInt32))); err != nil {
+		if out[i], err = m.make(ctx, s, doc, uint32(min(size, math.MaxInt32))); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
 	}
@@ -132,8 +133,10 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 // building the stemmer's table for each query took a third of the time.
 type snippetMaker struct {
 	query  lookup.Wording
+	wants  []tree.Wanted // instead of query, if it is not plain words
 	tokens text.Tokens
 	marks  []mark
+	places []uint32 // of the tokens, if phrases are wanted
 	body   []byte
 }
 
@@ -142,12 +145,24 @@ func newSnippetMaker() *snippetMaker {
 }
 
 // make returns the snippet of a document.
-func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
+func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc, size uint32) (*Snippet, error) {
 	body, err := s.index.AppendText(m.body[:0], int(doc))
 	if err != nil {
 		return nil, err
 	}
-	made, err := m.of(s.analyzer, body, size)
+	var breaks []uint32
+	if schema := s.index.Schema(); schema != nil && m.wants != nil {
+		values, err := s.index.Stored(int(doc))
+		if err != nil {
+			return nil, err
+		}
+		for _, field := range schema.Of(fields.Text) {
+			if at := schema.TextAt(values, field); at > 0 {
+				breaks = append(breaks, uint32(at))
+			}
+		}
+	}
+	made, err := m.of(ctx, s.analyzer, body, breaks, size)
 	if err != nil {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
 	}
@@ -158,24 +173,32 @@ func (m *snippetMaker) make(s *Searcher, doc, size uint32) (*Snippet, error) {
 	return made, nil
 }
 
-// of returns the snippet of a text.
-func (m *snippetMaker) of(a text.Analyzer, body []byte, size uint32) (*Snippet, error) {
+// of returns the snippet of a text, in which phrases do not go across breaks.
+func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, breaks []uint32,
+	size uint32) (*Snippet, error) {
 	body, more := cutText(body)
 	if err := a.Analyze(body, &m.tokens); err != nil {
 		return nil, err
 	}
 	m.marks = m.marks[:0]
-	for t := range m.tokens.Words {
-		if w := m.query.Position(string(m.tokens.Word(t))); w >= 0 {
-			m.marks = append(m.marks, mark{m.tokens.Source[t], w})
+	wanted := len(m.query.Terms)
+	if m.wants != nil {
+		wanted = len(m.wants)
+		if err := m.mark(ctx, breaks, func(*tree.Wanted) bool { return true }); err != nil {
+			return nil, err
+		}
+		m.sort()
+	} else {
+		for t := range m.tokens.Words {
+			if w := m.query.Position(string(m.tokens.Word(t))); w >= 0 {
+				m.marks = append(m.marks, mark{m.tokens.Source[t], w})
+			}
+		}
+		if len(m.tokens.At) > 0 { // a name and its parts overlap
+			m.sort()
 		}
 	}
-	if len(m.tokens.At) > 0 { // a name and its parts overlap
-		slices.SortStableFunc(m.marks, func(a, b mark) int {
-			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End))
-		})
-	}
-	from, to := bestPiece(m.marks, len(m.query.Terms), size)
+	from, to := bestPiece(m.marks, wanted, size)
 	made := cutSnippet(body, m.tokens.Source, m.marks, from, to, size)
 	made.After = made.After || more
 	return made, nil

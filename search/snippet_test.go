@@ -98,7 +98,7 @@ func FuzzSnippet(f *testing.F) {
 			m.query.Terms = append(m.query.Terms, model.Term{Text: string(words.Word(i))})
 		}
 		for range 2 { // the second time with used buffers
-			s, err := m.of(a, []byte(body), uint32(size))
+			s, err := m.of(t.Context(), a, []byte(body), nil, uint32(size))
 			if err != nil {
 				return
 			}

@@ -98,6 +98,18 @@ func (e *Engine) Field(name string) (*Engine, error) {
 	return f, nil
 }
 
+// FieldName returns the name of the text field whose engine is f; "" if f is that of the text.
+func (e *Engine) FieldName(f *Engine) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, engine := range e.fields {
+		if engine == f {
+			return name
+		}
+	}
+	return ""
+}
+
 // Search answers a request that is not for a GPU. The request stays on the caller's stack.
 func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error) {
 	if model.IsFielded(r.Model) {

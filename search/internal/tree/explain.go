@@ -2,7 +2,6 @@ package tree
 
 import (
 	"context"
-	"slices"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -96,21 +95,4 @@ func (p *plan) explain(nodes []*node, at int, one *docset.Set, doc uint32, activ
 		part.Score, part.Weight = phraseScore(n.scorers, part.TF, n.src.Collection.Lengths[doc]), n.scoring()[0].Weight
 	}
 	return part, err
-}
-
-// Words returns the words by which a request's query scores, with their weights, for snippets.
-func Words(ctx context.Context, ix *Index, r *ask.Request) ([]ask.Word, error) {
-	p, err := prepare(ctx, ix, r)
-	if err != nil || p.empty() {
-		return nil, err
-	}
-	var list []ask.Word
-	p.roots[0].each(func(n *node) {
-		for _, t := range n.terms {
-			if t.AllDF() > 0 && !slices.ContainsFunc(list, func(w ask.Word) bool { return w.Text == t.Text }) {
-				list = append(list, ask.Word{Text: t.Text, Weight: t.Weight})
-			}
-		}
-	})
-	return list, nil
 }

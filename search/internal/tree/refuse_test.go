@@ -39,7 +39,7 @@ func TestQueriesOfCodeAreChecked(t *testing.T) {
 		if _, weighs := c.q.(query.Boost); weighs {
 			continue // only a search weighs words
 		}
-		if _, err := Words(t.Context(), Of(e), &ask.Request{Query: c.q}); err == nil {
+		if _, err := Wants(t.Context(), Of(e), &ask.Request{Query: c.q}); err == nil {
 			t.Errorf("the words of %v: no error", c.q)
 		}
 		if _, err := Count(t.Context(), Of(e), &ask.Request{Query: c.q}); err == nil {
@@ -56,7 +56,7 @@ func TestQueriesOfCodeAreChecked(t *testing.T) {
 	if found, err := Search(t.Context(), Of(e), empty); err != nil || len(found.Hits) > 0 {
 		t.Errorf("an empty phrase: %v, %v; want nothing", found, err)
 	}
-	if list, err := Words(t.Context(), Of(e), &ask.Request{Query: query.Phrase{Text: " "}}); err != nil || len(list) > 0 {
+	if list, err := Wants(t.Context(), Of(e), &ask.Request{Query: query.Phrase{Text: " "}}); err != nil || len(list) > 0 {
 		t.Errorf("the words of an empty phrase: %v, %v; want none", list, err)
 	}
 	if n, err := Count(t.Context(), Of(e), empty); err != nil || n != 0 {

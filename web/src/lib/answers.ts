@@ -434,7 +434,7 @@ export interface Snippet {
   marks: {
     end: number // Offset behind the last byte.
     start: number // Offset of the first byte.
-  }[] | null // Positions of the query words in Text.
+  }[] | null // Positions of the words and phrases in Text.
   text: string // White space is collapsed to single blanks.
 }
 
