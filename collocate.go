@@ -3,13 +3,13 @@
 //
 //	type Page struct {
 //		URL   string `index:"id"`
-//		Title string `index:"title:text:english:weight=3"`
-//		Body  string `index:"body:text:english"`
+//		Title string
+//		Body  string
 //		Tags  []string
 //		Date  time.Time
 //	}
 //
-//	x, err := collocate.Open("pages.index", collocate.Options{Like: Page{}})
+//	x, err := collocate.Open("pages.index", collocate.Options{Like: Page{}, Analyzer: "english"})
 //	err = x.Add(Page{URL: "/a", Title: "Solar eclipse", Body: "..."})
 //	err = x.Commit(ctx)
 //	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse" tags:news`})
@@ -22,12 +22,21 @@
 // searches the newest generation; with Options.RefreshEvery an Index also follows what other
 // programs commit.
 //
+// A query without the name of a field looks in all text fields, whose words are those that
+// Options.Analyzer makes. The analyzer of a field makes the words that title:eclipse finds.
+//
 // Complete and Similar suggest words; Options.Observe and Log tell what the Index does. The program
 // examples/service is a web service with all of it.
 //
 // The package has no code for GPUs or for formats of corpora: packages gpu and formats bring these.
 // It runs on 64-bit systems and, with GOOS=js GOARCH=wasm, in a browser: Go's package os then takes
-// its files from the object fs of the page, which may keep them in memory.
+// its files from the object fs of the page, which may keep them in memory. It does not compile for
+// 32-bit processors such as linux/386: an int holds file sizes and numbers of postings, and indexes
+// are mapped whole, which 32 bits do not address.
+//
+// Versions follow semver.org. Until 1.0 minor versions may break programs, and the changelog says
+// where. A test compares the exported names of this package and of those below with a list of the
+// last release, testdata/api.txt. Experimental, and not in that list, are all other packages.
 //
 // The package joins others that can be used alone: index/segments changes indexes, search and
 // search/query answer requests, fields describes documents. Results are exact; see package search.

@@ -21,8 +21,8 @@ type cursor struct {
 	After    search.After `json:"a"`
 }
 
-// Next returns what Request.After takes to go on after the last hit, as a text of letters, digits, -
-// and _, for a link to the next page. It is "" if there are no hits.
+// Next returns what Request.After takes to go on after the last hit. It needs no escapes in a URL,
+// and is "" if there are no hits.
 func (r *Result) Next() string {
 	if len(r.Hits) == 0 {
 		return ""

@@ -70,8 +70,8 @@ func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, fie
 	return out, nil
 }
 
-// inField returns the snippet of a field. What is wanted in all text is found by the analyzer of the
-// index, and what is wanted in the field by the field's own.
+// inField returns the snippet of a field. What is wanted in all text is found by the analyzer of
+// the index, and what is wanted in the field by the field's own.
 func (m *snippetMaker) inField(ctx context.Context, all, own text.Analyzer, field string, value []byte,
 	size uint32) (*Snippet, error) {
 	m.marks = m.marks[:0]
