@@ -18,9 +18,9 @@ import (
 // The packages whose exported names programs may rely on. Others may change with any version.
 var stable = []string{".", "./fields", "./index/segments", "./search", "./search/query", "./text"}
 
-// TestAPIListsHold fails if a program that was written for the packages in stable as testdata/api.txt
-// lists them may no longer compile. That list is of the last release, and until there is one, of the
-// commit that wrote it last. Names that are new break nothing and need no new list.
+// TestAPIListsHold fails if a program that was written for the packages in stable as
+// testdata/api.txt lists them may no longer compile. That list is of the last release, and until
+// there is one, of the commit that wrote it last. Names that are new break nothing and need no new list.
 func TestAPIListsHold(t *testing.T) {
 	have := exported(t)
 	file := filepath.Join("testdata", "api.txt")
