@@ -419,3 +419,43 @@ func TestCompleteAndSimilar(t *testing.T) {
 		t.Errorf("after Close: %v", err)
 	}
 }
+
+// ownAnalyzer is one that package text does not have.
+type ownAnalyzer struct{ text.Analyzer }
+
+func (ownAnalyzer) Name() string { return "own" }
+
+// An index whose analyzer is missing says so when it is opened, for searching or for writing.
+func TestMissingAnalyzersAreNamedAtOnce(t *testing.T) {
+	unicode, err := text.ParseAnalyzer("unicode")
+	must(t, err)
+	own := []text.Analyzer{ownAnalyzer{unicode}}
+	type page struct {
+		ID    string `index:"id"`
+		Title string `index:":text:own"`
+	}
+	for name, o := range map[string]Options{"words": {Analyzer: "own", Analyzers: own}, "a field": {Like: page{}, Analyzers: own}} {
+		dir := filepath.Join(t.TempDir(), "x")
+		x := open(t, dir, o)
+		if o.Like != nil {
+			must(t, x.Add(page{"1", "Rose"}))
+		} else {
+			must(t, x.Add(map[string]any{"id": 1, "text": "Rose"}))
+		}
+		must(t, x.Commit(t.Context()))
+		must(t, x.Close())
+		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), `"own"`) {
+			t.Errorf("%s: Open: %v", name, err)
+		}
+		if w, err := segments.NewWriter(dir, segments.Options{}); err == nil || !strings.Contains(err.Error(), `"own"`) {
+			t.Errorf("%s: NewWriter: %v", name, err)
+			if w != nil {
+				w.Close()
+			}
+		}
+		again := open(t, dir, Options{Analyzers: own})
+		if got := ids(t, again, Request{Query: "rose"}); got != "1" {
+			t.Errorf("%s: opened again: %q", name, got)
+		}
+	}
+}

@@ -22,9 +22,9 @@ type cursor struct {
 }
 
 // Next returns what Request.After takes to go on after the last hit. It needs no escapes in a URL,
-// and is "" if there are no hits.
+// and is "" if there were fewer hits than Request.K: no others follow.
 func (r *Result) Next() string {
-	if len(r.Hits) == 0 {
+	if r.index == "" {
 		return ""
 	}
 	c := cursor{r.index, r.asked.question(), r.last}

@@ -138,7 +138,7 @@ func answer(ctx context.Context, s *search.Searcher, r *Request) (*Result, error
 	if out.Hits, err = hitsOf(ctx, s, r, request, found.Hits); err != nil {
 		return nil, err
 	}
-	if n := len(found.Hits); n > 0 {
+	if n := len(found.Hits); n > 0 && n == cmp.Or(request.K, defaultK) {
 		out.asked, out.index = *r, s.Index().Identity()
 		out.last = search.After{Score: found.Hits[n-1].Score, Doc: int64(found.Hits[n-1].Doc)}
 		if request.Sort != nil {
@@ -207,6 +207,9 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 	}
 	return out, nil
 }
+
+// defaultK is the number of hits if Request.K is 0.
+const defaultK = 10
 
 // defaultHighlight is the size of an excerpt of a field if Request.Snippet is 0.
 const defaultHighlight = 200
