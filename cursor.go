@@ -45,8 +45,8 @@ func (r *Request) question() uint32 {
 	return h.Sum32()
 }
 
-// resume makes a request to the engine go on where After says.
-func (r *Request) resume(s *search.Searcher, to *search.Request) error {
+// resume returns the place where After says to go on.
+func (r *Request) resume(s *search.Searcher) (*search.After, error) {
 	var c cursor
 	b, err := base64.RawURLEncoding.DecodeString(r.After)
 	if err == nil {
@@ -54,14 +54,13 @@ func (r *Request) resume(s *search.Searcher, to *search.Request) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: After: want what Next of an earlier answer returned", search.ErrRequest)
+		return nil, fmt.Errorf("%w: After: want what Next of an earlier answer returned", search.ErrRequest)
 	case r.From > 0:
-		return fmt.Errorf("%w: both After and From: give one", search.ErrRequest)
+		return nil, fmt.Errorf("%w: both After and From: give one", search.ErrRequest)
 	case c.Question != r.question():
-		return fmt.Errorf("%w: After: it is from another query, filter, model, sort or boost", search.ErrRequest)
+		return nil, fmt.Errorf("%w: After: it is from another query, filter, model, sort or boost", search.ErrRequest)
 	case c.Index != s.Index().Identity():
-		return fmt.Errorf("%w: After: %w", search.ErrRequest, ErrChanged)
+		return nil, fmt.Errorf("%w: After: %w", search.ErrRequest, ErrChanged)
 	}
-	to.After = &c.After
-	return nil
+	return &c.After, nil
 }

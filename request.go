@@ -289,9 +289,12 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		out.Mode = search.And
 	}
 	o := query.Options{And: r.All, Fields: s.Fields()}
-	within, err := query.ParseFilter(r.Filter, o)
-	if err != nil {
-		return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
+	var within query.Node
+	if r.Filter != "" {
+		var err error
+		if within, err = query.ParseFilter(r.Filter, o); err != nil {
+			return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
+		}
 	}
 	if within == nil && strings.TrimSpace(r.Query) == "" {
 		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)
@@ -307,12 +310,15 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		}
 	}
 	if r.After != "" {
-		if err := r.resume(s, &out); err != nil {
+		var err error
+		if out.After, err = r.resume(s); err != nil {
 			return out, nil, err
 		}
 	}
 	if r.With != nil {
-		r.With(&out)
+		changed := out // only then the request is allocated
+		r.With(&changed)
+		out = changed
 	}
 	return out, query.Notes(r.Query, o), nil
 }

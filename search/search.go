@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
@@ -41,6 +42,7 @@ type Searcher struct {
 	kept     []eval.Kept // segments that an older Searcher has loaded, for OpenGPU
 
 	snippets freelist.List[snippetMaker]
+	names    []string // of the searchable fields
 	users    users
 }
 
@@ -81,6 +83,9 @@ func NewOver(r *segments.Reader, analyzers ...text.Analyzer) (*Searcher, error) 
 	}
 	s := &Searcher{index: r, analyzer: a, words: words, with: analyzers, snippets: freelist.New(newSnippetMaker)}
 	s.users.idle = make(chan struct{})
+	if schema := r.Schema(); schema != nil {
+		s.names = schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
+	}
 	for _, w := range words {
 		s.special = s.special || w.synonyms != nil || text.Stacks(w.analyzer)
 	}
@@ -356,14 +361,16 @@ func (s *Searcher) IDs(docs []uint32) (ids []string, err error) {
 		return nil, err
 	}
 	defer s.leave()
-	all, ends := make([]byte, 0, 24*len(docs)), make([]int, 0, len(docs))
+	var few [32]int // on the stack
+	all, ends := make([]byte, 0, 24*len(docs)), few[:0]
 	for _, doc := range docs {
 		if all, err = s.index.AppendDocID(all, int(doc)); err != nil {
 			return nil, err
 		}
 		ends = append(ends, len(all))
 	}
-	text, start := string(all), 0
+	// all is not modified afterwards.
+	text, start := unsafe.String(unsafe.SliceData(all), len(all)), 0
 	ids = make([]string, len(docs))
 	for i, end := range ends {
 		ids[i], start = text[start:end], end
@@ -408,15 +415,12 @@ func checkWeights(schema *fields.Schema, m BM25F) error {
 	return nil
 }
 
-// Fields returns the names of the searchable fields of the documents, for query.Options.
+// Fields returns the names of the searchable fields of the documents, for query.Options. The list
+// must not be changed.
 func (s *Searcher) Fields() []string {
 	if s.begin(oneCall) != nil {
 		return nil
 	}
 	defer s.leave()
-	schema := s.index.Schema()
-	if schema == nil {
-		return nil
-	}
-	return schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
+	return s.names
 }
