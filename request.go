@@ -33,8 +33,8 @@ type Request struct {
 	// K is the number of hits; 0 means 10, and search.NoHits only counts the matches. From is the
 	// number of best hits to skip.
 	K, From int
-	// After goes on after the last hit of an earlier answer, given its Next. The request must ask the
-	// same, and no commit may have changed the index since (ErrChanged). All goes on by itself.
+	// After goes on after the last hit of an earlier answer, given its Next. The request must ask
+	// the same, and no commit may have changed the index since (ErrChanged).
 	After string
 	// Model scores documents; nil means BM25.
 	Model search.Model
@@ -51,8 +51,8 @@ type Request struct {
 	// Snippet is the size in bytes of an excerpt of each hit, from all its text, with the words and
 	// phrases of the query marked; 0 means none.
 	Snippet int
-	// Highlight names text fields of which hits carry an excerpt each, in Hit.Highlights, of the size
-	// Snippet, or 200 bytes if that is 0.
+	// Highlight names text fields of which hits carry an excerpt each, in Hit.Highlights. Its size
+	// is Snippet, or 200 bytes if that is 0.
 	Highlight []string
 	// Explain tells for each hit where its score comes from.
 	Explain bool

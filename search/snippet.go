@@ -63,11 +63,11 @@ func (s *Snippet) marked(on, off string, escape func(string) string) string {
 // are truncated, which bounds the cost of a snippet.
 const snippetReach = 1 << 20
 
-// Snippet returns an excerpt of about size bytes of a document: the one with the most distinct words
-// and phrases of the query, then with the most occurrences of them, then the first. A phrase is one
-// mark, and its words alone are not marked; words of a Near, or of a phrase with ~, are marked where
-// they are part of one. Only the first megabyte of a document is considered. The index must store
-// the text.
+// Snippet returns an excerpt of about size bytes of a document: the one with the most distinct
+// words and phrases of the query, then with the most occurrences of them, then the first. A phrase
+// is one mark, and its words alone are not marked; words of a Near, or of a phrase with ~, are
+// marked where they are part of one. Only the first megabyte of a document is considered. The
+// index must store the text.
 func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int) (*Snippet, error) {
 	found, err := s.Snippets(ctx, r, []uint32{doc}, size)
 	if err != nil {

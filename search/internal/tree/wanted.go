@@ -73,8 +73,8 @@ func (w *Wanted) Each(ctx context.Context, at [][]int, places []uint32, fn func(
 	if w.match.exact() {
 		return w.eachExact(at, lists, s, fn)
 	}
-	// A word is part of an occurrence if the query matches with this position as the only one of the
-	// word, and with those of the others that are not too far from it.
+	// A word is part of an occurrence if the query matches with this position as the only one of
+	// the word, and with those of the others that are not too far from it.
 	near := make([][]uint32, len(lists))
 	one := []uint32{0}
 	for i, indexes := range at {
