@@ -83,10 +83,17 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 	return &set, nil
 }
 
+func (on *Places) named(note string) string {
+	if on.Named == nil {
+		return note
+	}
+	return on.Named(note)
+}
+
 // told returns where notes go: to tell, unless it is nil, or to a list.
 func (on *Places) told(notes *[]string) func(string) {
 	if on.Tell != nil {
 		return on.Tell
 	}
-	return func(note string) { *notes = append(*notes, note) }
+	return func(note string) { *notes = append(*notes, on.named(note)) }
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/internal/given"
 )
@@ -54,6 +55,15 @@ func AboutWords(d Door) []*Question {
 func about[Q, A any](of Source, q *Question, do func(*Q, context.Context, *Env) (A, error)) *Question {
 	q.Of, q.answer = of, reflect.TypeFor[A]()
 	q.do = func(ctx context.Context, e *Env, question any) (any, error) { return do(question.(*Q), ctx, e) }
+	return q
+}
+
+// aboutPlaces completes the declaration of a question about places: what answers it.
+func aboutPlaces[Q, A any](q *Question, do func(*Q, context.Context, *Places) (A, error)) *Question {
+	q.answer = reflect.TypeFor[A]()
+	q.places = func(ctx context.Context, on *Places, question any) (any, error) {
+		return do(question.(*Q), ctx, on)
+	}
 	return q
 }
 
@@ -106,6 +116,36 @@ func (q *Question) Ask(ctx context.Context, e *Env, question any) (any, error) {
 		}
 	}
 	return answer, err
+}
+
+// AskPlaces answers a question about places.
+func (q *Question) AskPlaces(ctx context.Context, on *Places, question any) (any, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	return q.places(ctx, on, question)
+}
+
+// Check refuses a question that contradicts itself, before its data are read.
+func Check(question any) error {
+	if q, ok := question.(interface{ Check() error }); ok {
+		return q.Check()
+	}
+	return nil
+}
+
+// PointsReadingOf returns the part of a question that says how points are read.
+func PointsReadingOf(question any) *PointsReading {
+	return reflect.ValueOf(question).Elem().FieldByName("PointsReading").Addr().Interface().(*PointsReading)
+}
+
+// EngineOf returns the engine that a question names, or nil if it names none.
+func EngineOf(question any) *engine.Kind {
+	f := reflect.ValueOf(question).Elem().FieldByName("Engine")
+	if !f.IsValid() {
+		return nil
+	}
+	return f.Interface().(*engine.Kind)
 }
 
 // Answer returns the type of the answers at a door. Changes of an index, which a server makes later

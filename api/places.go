@@ -70,6 +70,8 @@ type Places struct {
 	Progress func(stage string, done, total int64)
 	// Tell, unless it is nil, gets notes at once that would otherwise be in the answer.
 	Tell func(note string)
+	// Named, unless it is nil, writes the names of options in notes as the door has them.
+	Named func(note string) string
 	// NoFiles says that a question may name no files.
 	NoFiles bool
 }
@@ -293,9 +295,10 @@ type Mine struct {
 }
 
 // MineQuestion declares the parameters of Mine.
-var MineQuestion = answers[*MineAnswer](
+var MineQuestion = aboutPlaces(
 	declare[Mine]("places", "find kinds of places that are often together", noRoot).
-		in("http: /v1/places/patterns; python: mine"))
+		in("http: /v1/places/patterns; python: mine"),
+	func(q *Mine, ctx context.Context, on *Places) (*MineAnswer, error) { return q.Do(ctx, on, nil) })
 
 const noRoot = "root: it has no points: ask a server that was started with some"
 

@@ -17,9 +17,9 @@ type Summary struct {
 }
 
 // SummaryQuestion declares the parameters of Summary.
-var SummaryQuestion = answers[*points.Summary](declare[Summary]("places summary",
+var SummaryQuestion = aboutPlaces(declare[Summary]("places summary",
 	"describe points before they are mined: extent, likely errors, distances worth mining", noRoot,
-	"gpu: it is quick on cores"))
+	"gpu: it is quick on cores"), (*Summary).Do)
 
 // Do describes the points.
 func (q *Summary) Do(ctx context.Context, on *Places) (*points.Summary, error) {
@@ -27,18 +27,19 @@ func (q *Summary) Do(ctx context.Context, on *Places) (*points.Summary, error) {
 		return nil, err
 	}
 	var notes []string
-	set, err := q.Area.of(ctx, on, false, func(note string) { notes = append(notes, note) })
+	set, err := q.Area.of(ctx, on, false, func(note string) { notes = append(notes, on.named(note)) })
 	if err != nil {
 		return nil, err
 	}
 	a, err := points.Summarise(ctx, set, max(1, on.Threads))
-	if err == nil {
-		a.Warnings = append(notes, a.Warnings...)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil && a.Warnings == nil {
-		a.Warnings = []string{}
+	for i, w := range a.Warnings {
+		a.Warnings[i] = on.named(w)
 	}
-	return a, err
+	a.Warnings = append(append([]string{}, notes...), a.Warnings...)
+	return a, nil
 }
 
 // PairsOf restricts an answer to some pairs of features.
@@ -71,9 +72,9 @@ type Pairs struct {
 }
 
 // PairsQuestion declares the parameters of Pairs.
-var PairsQuestion = answers[*PairsAnswer](declare[Pairs]("places pairs", "tell which features are near one another more often than by chance (colocation quotients)",
+var PairsQuestion = aboutPlaces(declare[Pairs]("places pairs", "tell which features are near one another more often than by chance (colocation quotients)",
 	noRoot, "gpu: it is quick on cores").
-	in("http: /v1/places/quotients"))
+	in("http: /v1/places/quotients"), (*Pairs).Do)
 
 // PairsAnswer has the colocation quotients of ordered pairs of features.
 type PairsAnswer struct {
@@ -157,8 +158,8 @@ type Curve struct {
 }
 
 // CurveQuestion declares the parameters of Curve.
-var CurveQuestion = answers[*CurveAnswer](declare[Curve]("places curve", "show at which distances two features attract or avoid one another",
-	noRoot))
+var CurveQuestion = aboutPlaces(declare[Curve]("places curve", "show at which distances two features attract or avoid one another",
+	noRoot), (*Curve).Do)
 
 // CurveAnswer has the curves of pairs of features.
 type CurveAnswer struct {
@@ -255,10 +256,10 @@ type CoOccurrence struct {
 }
 
 // CoOccurrenceQuestion declares the parameters of CoOccurrence.
-var CoOccurrenceQuestion = answers[*CoOccurrenceAnswer](declare[CoOccurrence]("places co-occurrence",
+var CoOccurrenceQuestion = aboutPlaces(declare[CoOccurrence]("places co-occurrence",
 	"compute the co-occurrence ratio of spatial omics for all pairs of features, by distance", noRoot,
 	"mcp: a number for each pair and distance is too much to read; page: places curve has a picture").
-	in("python: places.co_occurrence"))
+	in("python: places.co_occurrence"), (*CoOccurrence).Do)
 
 // CoOccurrenceAnswer has the co-occurrence ratios of all pairs of features, by distance.
 type CoOccurrenceAnswer struct {
@@ -328,9 +329,9 @@ type Enrichment struct {
 }
 
 // EnrichmentQuestion declares the parameters of Enrichment.
-var EnrichmentQuestion = answers[*EnrichmentAnswer](declare[Enrichment]("places enrichment",
+var EnrichmentQuestion = aboutPlaces(declare[Enrichment]("places enrichment",
 	"count the neighbours of all pairs of features, and compare with random labels", noRoot,
-	"mcp page: places pairs tells the same in a number that is easier to read"))
+	"mcp page: places pairs tells the same in a number that is easier to read"), (*Enrichment).Do)
 
 // EnrichmentAnswer has the neighbourhood enrichment of all pairs of features.
 type EnrichmentAnswer struct {

@@ -80,6 +80,7 @@ type Question struct {
 	kind    reflect.Type
 	answer  reflect.Type // of its answers
 	do      func(ctx context.Context, e *Env, question any) (any, error)
+	places  func(ctx context.Context, on *Places, question any) (any, error)
 	without map[Door]string
 	called  map[Door]string // where the name differs
 	differs [][2]string     // parameters and their settings, as at declares them

@@ -331,7 +331,12 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (*api.Min
 		b.change(func(a *jobAnswer) { a.State = "running" })
 		on := v.asPlaces()
 		on.Progress = b.progress
-		return mine(ctx, on, ask)
+		start := time.Now()
+		found, err := ask.Do(ctx, on, nil)
+		if err == nil {
+			found.Micros = time.Since(start).Microseconds()
+		}
+		return found, err
 	}
 }
 

@@ -149,7 +149,7 @@ func neighbourhood(n api.Neighbourhood) (o coloc.Options, err error) {
 // asPlaces returns the points for a question. Mining always leaves cores to short searches.
 func (v *Server) asPlaces() *api.Places {
 	return &api.Places{Set: v.o.Points, Engine: v.placesEngine(), Device: v.o.Device,
-		Threads: v.mayUse(longLane), Memory: miningMemory, NoFiles: true}
+		Threads: v.mayUse(longLane), Memory: miningMemory, NoFiles: true, Named: option.Parameters}
 }
 
 // survey prepares points for questions that are not declared.
@@ -181,11 +181,19 @@ func (x *exchange) noParams() error {
 	return x.asked(api.BareQuestion, &struct{}{})
 }
 
-// aboutPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
-// if the server has one.
-func (x *exchange) aboutPlaces(q *api.Question, question any, on *engine.Kind, err error,
-	do func(context.Context, *api.Places) (any, error)) {
-	if err == nil && on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {
+// aboutPlaces returns the handler of a question about places.
+func aboutPlaces(q *api.Question) func(*exchange) {
+	return func(x *exchange) {
+		question := q.New(api.HTTP)
+		x.answerPlaces(q, question, x.asked(q, question), nil)
+	}
+}
+
+// answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed if
+// the server has one. shape, unless it is nil, adds the older names of an answer.
+func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape func(found any) any) {
+	err = cmp.Or(err, api.Check(question))
+	if on := api.EngineOf(question); err == nil && on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {
 		err = errors.New("engine gpu: the server was not started with serve.Options.Engine=gpu")
 	}
 	if !x.hasPoints(err) {
@@ -197,37 +205,19 @@ func (x *exchange) aboutPlaces(q *api.Question, question any, on *engine.Kind, e
 		return
 	}
 	x.cached(q.Name+" "+string(key), func(ctx context.Context) ([]byte, error) {
-		found, err := do(ctx, x.asPlaces())
+		start := time.Now()
+		found, err := q.AskPlaces(ctx, x.asPlaces(), question)
 		if err != nil {
 			return nil, err
 		}
+		if mined, ok := found.(*api.MineAnswer); ok {
+			mined.Micros = time.Since(start).Microseconds()
+		}
+		if shape != nil {
+			found = shape(found)
+		}
 		return line(found)
 	})
-}
-
-// patterns answers with the patterns of all points.
-func (x *exchange) patterns() {
-	var ask api.Mine
-	err := x.asked(api.MineQuestion, &ask)
-	if err == nil {
-		err = ask.Check()
-	}
-	x.aboutPlaces(api.MineQuestion, &ask, ask.OnEngine.Engine, err,
-		func(ctx context.Context, on *api.Places) (any, error) { return mine(ctx, on, ask) })
-}
-
-// mine finds patterns and says how long it took.
-func mine(ctx context.Context, on *api.Places, ask api.Mine) (*api.MineAnswer, error) {
-	start := time.Now()
-	a, err := ask.Do(ctx, on, nil)
-	if err != nil {
-		return nil, err
-	}
-	a.Micros = time.Since(start).Microseconds()
-	for i, note := range a.Notes {
-		a.Notes[i] = option.Parameters(note)
-	}
-	return a, nil
 }
 
 // instancesAnswer shows a pattern on a map: participating points as columns, and instances as
@@ -318,20 +308,13 @@ type quotientsAnswer struct {
 // quotients lists the colocation quotients of pairs of features, also by their older name.
 func (x *exchange) quotients() {
 	var ask api.Pairs
-	err := x.asked(api.PairsQuestion, &ask)
-	if err == nil {
-		err = ask.Check()
-	}
-	x.aboutPlaces(api.PairsQuestion, &ask, nil, err, func(ctx context.Context, on *api.Places) (any, error) {
-		found, err := ask.Do(ctx, on)
-		if err != nil {
-			return nil, err
-		}
-		older := make([]quotientAnswer, len(found.Pairs))
-		for i, p := range found.Pairs {
+	x.answerPlaces(api.PairsQuestion, &ask, x.asked(api.PairsQuestion, &ask), func(found any) any {
+		answer := found.(*api.PairsAnswer)
+		older := make([]quotientAnswer, len(answer.Pairs))
+		for i, p := range answer.Pairs {
 			older[i] = quotientAnswer{p, p.Of, p.Near, p.Quotient}
 		}
-		return quotientsAnswer{*found, older}, nil
+		return quotientsAnswer{*answer, older}
 	})
 }
 

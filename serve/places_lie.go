@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,24 +9,7 @@ import (
 	"slices"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/internal/option"
 )
-
-// summary describes the points: extent, likely errors, distances worth mining.
-func (x *exchange) summary() {
-	var ask api.Summary
-	err := x.asked(api.SummaryQuestion, &ask)
-	x.aboutPlaces(api.SummaryQuestion, &ask, nil, err, func(ctx context.Context, on *api.Places) (any, error) {
-		s, err := ask.Do(ctx, on)
-		if err != nil {
-			return nil, err
-		}
-		for i, w := range s.Warnings {
-			s.Warnings[i] = option.Parameters(w)
-		}
-		return s, nil
-	})
-}
 
 // curveAnswer has the curves of pairs of features. Of two that are named by the parameter feature
 // it has the only curve as columns, too, as before there were answers about several.
@@ -91,24 +73,18 @@ func (x *exchange) pair(err error, names []string) (pair [2]int32, ok bool) {
 func (x *exchange) curve() {
 	var ask api.Curve
 	names, err := x.askedCurve(&ask)
-	x.aboutPlaces(api.CurveQuestion, &ask, ask.OnEngine.Engine, err, func(ctx context.Context, on *api.Places) (any, error) {
-		found, err := ask.Do(ctx, on)
-		if err != nil {
-			return nil, err
-		}
-		for i, note := range found.Notes {
-			found.Notes[i] = option.Parameters(note)
-		}
+	x.answerPlaces(api.CurveQuestion, &ask, err, func(answer any) any {
+		found := answer.(*api.CurveAnswer)
 		a := curveAnswer{CurveAnswer: *found}
 		if names == nil {
-			return a, nil
+			return a
 		}
 		c := &found.Found[0]
 		a.A, a.B, a.Distance, a.At, a.Attract = names[0], names[1], c.R, &c.At, &c.Attract
 		a.L, a.Expected, a.Low, a.High = finite(c.L), finite(c.Expected), finite(c.Low), finite(c.High)
 		a.PCF, a.Index, a.P = finite(c.PCF), finite(c.Index), found.Curves[0].PValue
 		a.IndexExp, a.IndexLow, a.IndexUp = finite(c.IndexExpected), finite(c.IndexLow), finite(c.IndexHigh)
-		return a, nil
+		return a
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 )
 
@@ -172,7 +173,30 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 func (a *app) places(in *points.Input) *api.Places {
 	return &api.Places{Set: in.Set, Engine: a.engine, Device: a.gpu, Also: a.alsoGPUs(),
 		Threads: a.threads, Memory: int64(a.memory),
-		Log: a.log, Progress: a.stages(), Tell: func(note string) { a.summary("%s", note) }}
+		Log: a.log, Progress: a.stages(), Tell: func(note string) { a.summary("%s", note) }, Named: option.Flags}
+}
+
+// askPlaces answers a question about the points in files, which become those in the study area.
+func askPlaces[A any](a *app, cmd *cobra.Command, q *api.Question, ask any, paths []string) (
+	in *points.Input, answer A, err error) {
+	if err := api.Check(ask); err != nil {
+		return nil, answer, asFlags(q, err)
+	}
+	defer boundHeap(a.memory)()
+	if in, err = a.readPoints(cmd.Context(), api.PointsReadingOf(ask), 2, paths); err != nil {
+		return nil, answer, err
+	}
+	if near, ok := ask.(*api.Pairs); ok {
+		if err := checkDegrees(a, in, near.Distance); err != nil {
+			return nil, answer, err
+		}
+	}
+	on := a.places(in)
+	found, err := q.AskPlaces(cmd.Context(), on, ask)
+	if in.Set = on.Set; err != nil {
+		return nil, answer, asFlags(q, err)
+	}
+	return in, found.(A), nil
 }
 
 // summarise prints what was mined.

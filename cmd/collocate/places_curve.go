@@ -59,16 +59,9 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if err := canWrite(p.csv, p.svg); err != nil {
 		return err
 	}
-	defer boundHeap(a.memory)()
-	in, err := a.readPoints(cmd.Context(), &p.ask.PointsReading, 2, paths)
+	in, answer, err := askPlaces[*api.CurveAnswer](a, cmd, api.CurveQuestion, &p.ask, paths)
 	if err != nil {
 		return err
-	}
-	on := a.places(in)
-	answer, err := p.ask.Do(cmd.Context(), on)
-	in.Set = on.Set // those in the study area
-	if err != nil {
-		return asFlags(api.CurveQuestion, err)
 	}
 	curves := answer.Found
 	null := fmt.Sprintf("%d rounds of null %s", p.ask.Rounds, p.ask.Null)

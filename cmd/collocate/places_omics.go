@@ -25,19 +25,9 @@ over all pairs of points up to the largest distance. The output is CSV.`,
 		Annotations: hasGPU,
 		Example:     `  collocate places co-occurrence cells.csv --max-distance 200 --steps 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := ask.Check(); err != nil {
-				return asFlags(api.CoOccurrenceQuestion, err)
-			}
-			defer boundHeap(a.memory)()
-			in, err := a.readPoints(cmd.Context(), &ask.PointsReading, 2, args)
+			in, answer, err := askPlaces[*api.CoOccurrenceAnswer](a, cmd, api.CoOccurrenceQuestion, &ask, args)
 			if err != nil {
 				return err
-			}
-			on := a.places(in)
-			answer, err := ask.Do(cmd.Context(), on)
-			in.Set = on.Set // those in the study area
-			if err != nil {
-				return asFlags(api.CoOccurrenceQuestion, err)
 			}
 			a.summary("%s of %s, %d pairs within %s", counted(in.Len(), "point"),
 				counted(len(in.Features), "feature"), answer.Found.Pairs[ask.Steps-1], withUnit(ask.MaxDistance, in.CRS))
@@ -86,19 +76,9 @@ the permutations, in standard deviations. This is the neighbourhood enrichment o
 			if format != "table" && format != "csv" {
 				return usagef("--format %q: want table or csv", format)
 			}
-			if err := ask.Check(); err != nil {
-				return asFlags(api.EnrichmentQuestion, err)
-			}
-			defer boundHeap(a.memory)()
-			in, err := a.readPoints(cmd.Context(), &ask.PointsReading, 2, args)
+			in, answer, err := askPlaces[*api.EnrichmentAnswer](a, cmd, api.EnrichmentQuestion, &ask, args)
 			if err != nil {
 				return err
-			}
-			on := a.places(in)
-			answer, err := ask.Do(cmd.Context(), on)
-			in.Set = on.Set // those in the study area
-			if err != nil {
-				return asFlags(api.EnrichmentQuestion, err)
 			}
 			a.summary("%s: %s of %s, %s", what(ask.Distance, ask.KNN, in.CRS),
 				counted(in.Len(), "point"), counted(len(in.Features), "feature"),

@@ -55,25 +55,12 @@ func (p *pairsFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if cmd.Flags().Changed("kernel") && !p.ask.Local {
 		return usagef("--kernel needs --local or --local-svg")
 	}
-	if err := p.ask.Check(); err != nil {
-		return asFlags(api.PairsQuestion, err)
-	}
 	if err := canWrite(p.local, p.localSVG); err != nil {
 		return fmt.Errorf("write local quotients: %w", err)
 	}
-	defer boundHeap(a.memory)()
-	in, err := a.readPoints(cmd.Context(), &p.ask.PointsReading, 2, paths)
+	in, answer, err := askPlaces[*api.PairsAnswer](a, cmd, api.PairsQuestion, &p.ask, paths)
 	if err != nil {
 		return err
-	}
-	if err := checkDegrees(a, in, p.ask.Distance); err != nil {
-		return err
-	}
-	on := a.places(in)
-	answer, err := p.ask.Do(cmd.Context(), on)
-	in.Set = on.Set // those in the study area
-	if err != nil {
-		return asFlags(api.PairsQuestion, err)
 	}
 	a.summary("%s: %s of %s, %s", what(p.ask.Distance, p.ask.KNN, in.CRS), counted(in.Len(), "point"),
 		counted(len(in.Features), "feature"), counted(p.ask.Rounds, "permutation"))

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
-	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 )
 
@@ -39,9 +38,6 @@ nearest.`,
 			s, err := ask.Do(cmd.Context(), a.places(in))
 			if err != nil {
 				return asFlags(api.SummaryQuestion, err)
-			}
-			for i, w := range s.Warnings {
-				s.Warnings[i] = option.Flags(w)
 			}
 			if a.json {
 				return a.printJSON(s)

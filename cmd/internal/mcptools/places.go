@@ -13,57 +13,30 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// asPlaces returns the points for a question.
-func (s *Server) asPlaces() *api.Places {
-	return &api.Places{Set: s.o.Places, Threads: s.o.Threads, Memory: s.o.Memory, NoFiles: true}
+// aboutPlaces answers a question about places.
+func aboutPlaces[A any](s *Server, q *api.Question) mcp.ToolHandlerFor[json.RawMessage, A] {
+	return func(ctx context.Context, _ *mcp.CallToolRequest, args json.RawMessage) (_ *mcp.CallToolResult, out A, err error) {
+		question := q.New(api.MCP)
+		if err := readArgs(q, args, question); err != nil {
+			return nil, out, err
+		}
+		found, err := q.AskPlaces(ctx, &api.Places{Set: s.o.Places, Threads: s.o.Threads, Memory: s.o.Memory,
+			NoFiles: true, Named: option.Parameters}, question)
+		if err == nil {
+			out = found.(A)
+		}
+		return nil, out, err
+	}
 }
 
-func (s *Server) places(ctx context.Context, _ *mcp.CallToolRequest,
-	args json.RawMessage) (_ *mcp.CallToolResult, out *api.MineAnswer, err error) {
-	var ask api.Mine
-	if err := readArgs(api.MineQuestion, args, &ask); err != nil {
-		return nil, nil, err
-	}
-	if out, err = ask.Do(ctx, s.asPlaces(), nil); err != nil {
-		return nil, nil, err
-	}
-	for i, note := range out.Notes {
-		out.Notes[i] = option.Parameters(note)
-	}
-	return nil, out, nil
-}
-
-func (s *Server) pairs(ctx context.Context, _ *mcp.CallToolRequest,
+// pairs refuses answers that are too long to read.
+func (s *Server) pairs(ctx context.Context, r *mcp.CallToolRequest,
 	args json.RawMessage) (_ *mcp.CallToolResult, out *api.PairsAnswer, err error) {
-	var ask api.Pairs
-	if err := readArgs(api.PairsQuestion, args, &ask); err != nil {
-		return nil, nil, err
+	_, out, err = aboutPlaces[*api.PairsAnswer](s, api.PairsQuestion)(ctx, r, args)
+	if err == nil && len(out.Pairs) > maxPairs {
+		err = fmt.Errorf("there are %d pairs: name features with of and near, for at most %d", len(out.Pairs), maxPairs)
 	}
-	if out, err = ask.Do(ctx, s.asPlaces()); err != nil {
-		return nil, nil, err
-	}
-	for i, note := range out.Notes {
-		out.Notes[i] = option.Parameters(note)
-	}
-	if n := len(out.Pairs); n > maxPairs {
-		return nil, nil, fmt.Errorf("there are %d pairs: name features with of and near, for at most %d", n, maxPairs)
-	}
-	return nil, out, nil
-}
-
-func (s *Server) curve(ctx context.Context, _ *mcp.CallToolRequest,
-	args json.RawMessage) (_ *mcp.CallToolResult, out *api.CurveAnswer, err error) {
-	var ask api.Curve
-	if err := readArgs(api.CurveQuestion, args, &ask); err != nil {
-		return nil, nil, err
-	}
-	if out, err = ask.Do(ctx, s.asPlaces()); err != nil {
-		return nil, nil, err
-	}
-	for i, note := range out.Notes {
-		out.Notes[i] = option.Parameters(note)
-	}
-	return nil, out, nil
+	return nil, out, err
 }
 
 // summaryResult is a summary without the kinds of which there are too many to read.
@@ -72,20 +45,14 @@ type summaryResult struct {
 	MoreKinds int `json:"more_features,omitempty" jsonschema:"number of features with fewer points, which are not listed"`
 }
 
-func (s *Server) summary(ctx context.Context, _ *mcp.CallToolRequest,
+func (s *Server) summary(ctx context.Context, r *mcp.CallToolRequest,
 	args json.RawMessage) (_ *mcp.CallToolResult, out summaryResult, err error) {
-	var ask api.Summary
-	if err := readArgs(api.SummaryQuestion, args, &ask); err != nil {
-		return nil, out, err
-	}
 	if s.o.Places.Len() == 0 {
 		return nil, out, errors.New("no points: want at least one")
 	}
-	if out.Summary, err = ask.Do(ctx, s.asPlaces()); err != nil {
+	_, out.Summary, err = aboutPlaces[*points.Summary](s, api.SummaryQuestion)(ctx, r, args)
+	if err != nil {
 		return nil, out, err
-	}
-	for i, w := range out.Warnings {
-		out.Warnings[i] = option.Parameters(w)
 	}
 	if n := len(out.Features); n > maxKinds {
 		out.Features, out.MoreKinds = out.Features[:maxKinds], n-maxKinds

@@ -135,13 +135,13 @@ func (s *Server) server() *mcp.Server {
 		addQuestion(m, api.MineQuestion, "Co-located places",
 			"Find the maximal sets of features (kinds of places) whose points are often mutual neighbours. "+
 				"The participation index of a set is the smallest share, among its features, of points that take part in an instance of it.",
-			limited(s, s.places))
+			limited(s, aboutPlaces[*api.MineAnswer](s, api.MineQuestion)))
 		addQuestion(m, api.PairsQuestion, "Pairs of features",
 			"Tell how much more often than by chance the neighbours of points of one feature are of another: 1 is chance.",
 			limited(s, s.pairs))
 		addQuestion(m, api.CurveQuestion, "Features by distance",
 			"Tell at which distances two features attract or avoid one another: Ripley's L is above the distance where they attract.",
-			limited(s, s.curve))
+			limited(s, aboutPlaces[*api.CurveAnswer](s, api.CurveQuestion)))
 		addQuestion(m, api.SummaryQuestion, "Summary of the points",
 			"Describe the points: features with their counts, extent, unit, and distances worth mining.", limited(s, s.summary))
 	}

@@ -51,15 +51,15 @@ type placeArgs struct {
 
 // asked reads the arguments of a call into a question, whose way of reading points is a part of it,
 // and returns the points. bounded must be called with the arguments' memory.
-func asked(ctx context.Context, c *pipe.Call, q *api.Question, ask any, reading *api.PointsReading) (
-	*placeArgs, *api.Places, error) {
+func asked(ctx context.Context, c *pipe.Call, q *api.Question, ask any) (*placeArgs, *api.Places, error) {
 	a := &placeArgs{}
 	own := map[string]any{"paths": &a.paths, "features": &a.features, "parents": &a.parents,
 		"threads": &a.threads, "memory": &a.memory, "map": &a.maps}
 	if err := decode(c, q, ask, own); err != nil {
 		return nil, nil, err
 	}
-	on := &api.Places{Threads: a.threads, Memory: a.memory, Progress: c.Progress, Tell: c.Note}
+	on := &api.Places{Threads: threadsOr(a.threads), Memory: a.memory, Progress: c.Progress, Tell: c.Note,
+		Named: option.Keywords}
 	if err := resources(a.threads, a.memory); err != nil {
 		return nil, nil, err
 	}
@@ -67,7 +67,7 @@ func asked(ctx context.Context, c *pipe.Call, q *api.Question, ask any, reading 
 		return a, on, nil
 	}
 	var err error
-	if on.Set, err = a.points(ctx, c, reading); err != nil {
+	if on.Set, err = a.points(ctx, c, api.PointsReadingOf(ask)); err != nil {
 		return nil, nil, err
 	}
 	if on.Set.CRS == nil && on.Set.LooksGeographic() {
@@ -135,7 +135,7 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call, reading *api.Point
 // also draws a map.
 func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var ask api.Mine
-	a, on, err := asked(ctx, c, api.MineQuestion, &ask, &ask.PointsReading)
+	a, on, err := asked(ctx, c, api.MineQuestion, &ask)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
@@ -171,52 +171,32 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	return reply, nil
 }
 
-// pairs computes the co-location quotients of all pairs of features.
-func (w *Worker) pairs(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var ask api.Pairs
-	a, on, err := asked(ctx, c, api.PairsQuestion, &ask, &ask.PointsReading)
-	if err != nil {
-		return pipe.Reply{}, err
+// aboutPlaces returns the answer to a question about places, as shape puts it into a reply.
+func aboutPlaces(q *api.Question, shape func(on *api.Places, found any) pipe.Reply) call {
+	return func(_ *Worker, ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+		question := q.New(api.Python)
+		a, on, err := asked(ctx, c, q, question)
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		if on.Set.Len() == 0 && q == api.SummaryQuestion {
+			return pipe.Reply{}, pipe.Valuef("no points: want at least one")
+		}
+		defer bounded(a.memory)()
+		answer, err := valued(q.AskPlaces(ctx, on, question))
+		if err != nil {
+			return pipe.Reply{}, err
+		}
+		return shape(on, answer), nil
 	}
-	defer bounded(a.memory)()
-	answer, err := ask.Do(ctx, on)
-	return pipe.Reply{Result: answer}, err
 }
 
-// summary describes points before they are mined.
-func (w *Worker) summary(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var ask api.Summary
-	_, on, err := asked(ctx, c, api.SummaryQuestion, &ask, &ask.PointsReading)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	if on.Set.Len() == 0 {
-		return pipe.Reply{}, pipe.Valuef("no points: want at least one")
-	}
-	on.Threads = threadsOr(on.Threads)
-	found, err := ask.Do(ctx, on)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	for i, w := range found.Warnings {
-		found.Warnings[i] = option.Keywords(w)
-	}
-	return pipe.Reply{Result: found}, nil
-}
+func asItIs(_ *api.Places, found any) pipe.Reply { return pipe.Reply{Result: found} }
 
-// curve computes at which distances features attract or avoid one another. The reply has arrays
-// with a value for each pair and distance, pair by pair, and arrays with a value for each pair.
-func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var ask api.Curve
-	a, on, err := asked(ctx, c, api.CurveQuestion, &ask, &ask.PointsReading)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	defer bounded(a.memory)()
-	answer, err := valued(ask.Do(ctx, on))
-	if err != nil {
-		return pipe.Reply{}, err
-	}
+// curveArrays returns arrays with a value for each pair and distance, pair by pair, and arrays with
+// a value for each pair.
+func curveArrays(on *api.Places, found any) pipe.Reply {
+	answer := found.(*api.CurveAnswer)
 	var first, second []int32
 	each := map[string][]float64{}
 	for _, x := range answer.Found {
@@ -236,32 +216,22 @@ func (w *Worker) curve(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	for name, values := range each {
 		reply.Arrays = append(reply.Arrays, pipe.NewArray(name, values))
 	}
-	return reply, nil
+	return reply
 }
 
-// coOccurrence computes how much more often than by chance features are within each distance of one
-// another, as an array by feature, feature and distance.
-func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
-	var ask api.CoOccurrence
-	a, on, err := asked(ctx, c, api.CoOccurrenceQuestion, &ask, &ask.PointsReading)
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	defer bounded(a.memory)()
-	answer, err := valued(ask.Do(ctx, on))
-	if err != nil {
-		return pipe.Reply{}, err
-	}
-	k := len(on.Set.Features)
-	ratio := make([]float64, 0, k*k*ask.Steps)
+// ratios returns an array by feature, feature and distance.
+func ratios(on *api.Places, found any) pipe.Reply {
+	answer := found.(*api.CoOccurrenceAnswer)
+	k, steps := len(on.Set.Features), len(answer.Distances)
+	ratio := make([]float64, 0, k*k*steps)
 	for _, row := range answer.Found.Ratio {
 		for _, values := range row {
 			ratio = append(ratio, values...)
 		}
 	}
 	return pipe.Reply{Result: map[string]any{"features": on.Set.Features, "unit": answer.Unit},
-		Arrays: []pipe.Array{pipe.NewArray("ratio", ratio, k, k, ask.Steps),
-			pipe.NewArray("distances", answer.Distances)}}, nil
+		Arrays: []pipe.Array{pipe.NewArray("ratio", ratio, k, k, steps),
+			pipe.NewArray("distances", answer.Distances)}}
 }
 
 // enrichment counts neighbours between features and compares with random relabelling. Neighbours
@@ -269,7 +239,7 @@ func (w *Worker) coOccurrence(ctx context.Context, c *pipe.Call) (pipe.Reply, er
 // to and label.
 func (w *Worker) enrichment(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var ask api.Enrichment
-	a, on, err := asked(ctx, c, api.EnrichmentQuestion, &ask, &ask.PointsReading)
+	a, on, err := asked(ctx, c, api.EnrichmentQuestion, &ask)
 	if err != nil {
 		return pipe.Reply{}, err
 	}

@@ -55,8 +55,11 @@ func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 	return err
 }
 
+// call answers a call.
+type call func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error)
+
 // calls has the methods by the names of calls. Those about words are added by their declarations.
-var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, error){
+var calls = map[string]call{
 	"hello":    (*Worker).hello,
 	"build":    (*Worker).build,
 	"add":      (*Worker).add,
@@ -86,11 +89,11 @@ var calls = map[string]func(*Worker, context.Context, *pipe.Call) (pipe.Reply, e
 	"drop vectors": (*Worker).dropVectors,
 
 	"mine":    (*Worker).mine,
-	"pairs":   (*Worker).pairs,
-	"curve":   (*Worker).curve,
-	"summary": (*Worker).summary,
+	"pairs":   aboutPlaces(api.PairsQuestion, asItIs),
+	"curve":   aboutPlaces(api.CurveQuestion, curveArrays),
+	"summary": aboutPlaces(api.SummaryQuestion, asItIs),
 
-	"co-occurrence": (*Worker).coOccurrence,
+	"co-occurrence": aboutPlaces(api.CoOccurrenceQuestion, ratios),
 	"enrichment":    (*Worker).enrichment,
 }
 
