@@ -20,6 +20,9 @@ type Measures struct {
 
 // options returns the options of the library.
 func (q *Measures) options(e *Env, top int, minCount float64) (words.Options, error) {
+	if len(q.By) == 0 { // an empty list means the usual measure, which the answer then names
+		q.By = []words.Measure{words.LogDice}
+	}
 	o := words.Options{By: q.By, Top: top, MinCount: minCount, MinFreq: q.MinFrequency, P: q.P, Threads: e.Threads}
 	if most := len(words.Measures()); len(q.By) > most {
 		return o, wrongf("by", "%d measures: want at most %d", len(q.By), most)

@@ -341,17 +341,21 @@ func inBody(q *api.Question) map[string]any {
 	return all
 }
 
-// A root answers a question or refuses it by its name, as is declared.
+// A root answers a question or refuses it by its name, as is declared; so does every server what is
+// not asked over HTTP.
 func TestRootAnswersOrRefuses(t *testing.T) {
 	root := newCluster(t, 2, 1, RootOptions{}).root
 	for _, q := range api.Questions() {
-		if q.Without(api.HTTP) != "" {
-			continue
-		}
 		method, path := q.Route()
 		path = strings.NewReplacer("{", "", "}", "").Replace(path)
 		got := httptest.NewRecorder()
 		root.ServeHTTP(got, local(httptest.NewRequest(method, path, nil)))
+		if why := q.Without(api.HTTP); why != "" {
+			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), path+": not over HTTP: "+why) {
+				t.Errorf("%s: %d %s: want the reason %q", path, got.Code, got.Body, why)
+			}
+			continue
+		}
 		refused := got.Code == http.StatusNotFound && strings.Contains(got.Body.String(), path+": not supported by a root: "+q.Without(api.Root))
 		if want := q.Without(api.Root) != ""; refused != want {
 			t.Errorf("a root refuses %s: %v, want %v: %d %s", path, refused, want, got.Code, got.Body)

@@ -189,8 +189,8 @@ func aboutPlaces(q *api.Question) func(*exchange) {
 	}
 }
 
-// answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed if
-// the server has one. shape, unless it is nil, adds the older names of an answer.
+// answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
+// if the server has one. shape, unless it is nil, adds the older names of an answer.
 func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape func(found any) any) {
 	err = cmp.Or(err, api.Check(question))
 	if on := api.EngineOf(question); err == nil && on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {

@@ -288,7 +288,13 @@ func (x *exchange) nowhere() {
 	x.refuse(http.StatusMethodNotAllowed, fmt.Errorf("method %s: want %s", x.r.Method, list))
 }
 
+// errNothing says why a question is not asked over HTTP, if the path is that of one.
 func errNothing(path string) error {
+	for _, q := range api.Questions() {
+		if _, at := q.Route(); at == path && q.Without(api.HTTP) != "" {
+			return fmt.Errorf("%s: not over HTTP: %s", path, q.Without(api.HTTP))
+		}
+	}
 	return fmt.Errorf("nothing at %q: want /search, /healthz, /readyz, / or what /v1/openapi.json lists", path)
 }
 
