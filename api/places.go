@@ -136,7 +136,7 @@ var errEither = errors.New("want either coloc.Options.Distance or coloc.Options.
 
 // Chance says what features that are independent of each other would give.
 type Chance struct {
-	Null      points.Null `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
+	Null      points.Null `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
 	Bandwidth float64     `ask:"bandwidth" group:"Significance" range:"0.." help:"null inhomogeneous and cluster: bandwidth of the density that all features share; by default the one with which some features predict the others best"`
 	Seed      uint64      `ask:"seed" group:"Significance" default:"1" help:"seed of the random rounds"`
 }
@@ -279,8 +279,9 @@ type Mine struct {
 	MinConfidence float64 `ask:"min_confidence" group:"Rules and instances" range:"0..1" help:"rules: least conditional probability"`
 	Instances     int     `ask:"instances" group:"Rules and instances" range:"0.." at:"http: most=100, an answer is of limited size; mcp: most=10, an assistant reads less" help:"also list this many instances of each pattern"`
 
-	Significance int          `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
-	Adjust       coloc.Adjust `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and Young"`
+	Significance int               `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
+	Adjust       coloc.Adjust      `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and Young"`
+	Alternative  coloc.Alternative `ask:"alternative" group:"Significance" default:"attraction" help:"what p looks for: attraction, avoidance (among the patterns that are prevalent enough to be found) or both"`
 	Chance
 	Area
 
@@ -336,6 +337,12 @@ func (q *Mine) Check() error {
 		return &Error{Err: errors.New("coloc.Options.Distance=0 and coloc.Options.KNN: give only one; points at the same position are the nearest")}
 	case len(q.Between) == 1:
 		return wrongf("between", "want two features or more")
+	case q.Alternative != coloc.Attraction && !tested:
+		return wrongf("alternative", "it needs significance")
+	case q.Alternative != coloc.Attraction && q.Adjust == coloc.MaxT:
+		return wrongf("alternative", "adjust max tests attraction only: it compares with the largest index of each round")
+	case q.Null == points.Times && tested && q.Within == "":
+		return wrongf("null", "times permutes times, which only matter with within")
 	case q.Bandwidth > 0 && !tested:
 		return wrongf("bandwidth", "it needs significance")
 	case q.Window != "" && q.Regions != "" && tested:
@@ -349,6 +356,9 @@ func (q *Mine) Check() error {
 	}
 	return err
 }
+
+// moves reports whether the null model moves points, inside a study area.
+func (q *Mine) moves() bool { return q.Null != points.Relabel && q.Null != points.Times }
 
 // within returns the largest difference of neighbours in time, in seconds.
 func (q *Mine) within() (int64, error) {
@@ -374,7 +384,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 	a = &MineAnswer{}
 	tell := on.told(&a.Notes)
 	all := *on
-	if all.Set, err = q.Area.of(ctx, on, q.Significance > 0 && q.Null != points.Relabel && q.Regions == "", tell); err != nil {
+	if all.Set, err = q.Area.of(ctx, on, q.Significance > 0 && q.moves() && q.Regions == "", tell); err != nil {
 		return nil, err
 	}
 	if all.Set, err = q.choose(&all, tell); err != nil {
@@ -473,7 +483,7 @@ func (q *Mine) mine(ctx context.Context, m *Mined, opt coloc.Options, regions in
 	m.Report = coloc.NewReport(pts, m.Result)
 	if q.Significance > 0 {
 		tests, err := m.Survey.Significance(ctx, m.Result.Patterns, coloc.SignificanceOptions{
-			Rounds: q.Significance, Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Adjust: q.Adjust,
+			Rounds: q.Significance, Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Adjust: q.Adjust, Alternative: q.Alternative,
 			Tell: func(where string) { m.Tested = where }})
 		if err != nil {
 			return err
@@ -513,13 +523,20 @@ func (q *Mine) reach(m *Mined, tell func(string)) {
 	for _, p := range m.Result.Patterns {
 		found[len(p.Features)]++
 	}
+	sides, or := 1.0, ", or coloc.SignificanceOptions.Adjust=max"
+	if q.Alternative == coloc.Both {
+		sides = 2
+	}
+	if q.Alternative != coloc.Attraction {
+		or = ""
+	}
 	for size := range 64 {
 		if found[size] == 0 {
 			continue
 		}
-		if least := m.Survey.LeastQ(q.Significance, size, m.Result.Patterns); least > 0.05 {
-			tell(fmt.Sprintf("with %d rounds, q of patterns of size %d cannot be less than %.2g: use %d rounds or more, or coloc.SignificanceOptions.Adjust=max",
-				q.Significance, size, least, m.Survey.RoundsFor(0.05, size, m.Result.Patterns)))
+		if least := min(1, sides*m.Survey.LeastQ(q.Significance, size, m.Result.Patterns)); least > 0.05 {
+			tell(fmt.Sprintf("with %d rounds, q of patterns of size %d cannot be less than %.2g: use %d rounds or more%s",
+				q.Significance, size, least, m.Survey.RoundsFor(0.05/sides, size, m.Result.Patterns), or))
 		}
 	}
 }
@@ -573,7 +590,7 @@ func (q *Mine) parts(ctx context.Context, on *Places, tell func(string)) ([]colo
 	}
 	parts, outside := coloc.Regions(on.Set, regions)
 	for i := range parts {
-		if q.Significance == 0 || q.Null == points.Relabel {
+		if q.Significance == 0 || !q.moves() {
 			break
 		}
 		at := slices.IndexFunc(regions, func(r points.Region) bool { return r.Name == parts[i].Name })

@@ -122,7 +122,7 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	const rounds = 7
 	for c := range 120 {
 		pts, opt := randomCase(r)
-		null := points.Null(c % len(points.Nulls()))
+		null := points.Null(c % int(points.Times)) // which needs times, see TestPermutedTimes
 		if opt.Geographic { // points all over the world, for which only relabelling is possible
 			null = points.Relabel
 			pts.CRS = points.WGS84

@@ -3,6 +3,7 @@ package coloc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -45,6 +46,35 @@ func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, st
 // ParseAdjust returns the adjustment of that name.
 func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 
+// Alternative is what a test of patterns looks for.
+type Alternative int
+
+// The alternatives. Avoidance is found only among patterns that were mined, so with a small
+// Options.MinPrevalence.
+const (
+	Attraction Alternative = iota // indices that are larger than under the null model
+	Avoidance                     // smaller ones
+	Both                          // either: p is twice the smaller of both
+)
+
+var alternativeNames = choice.New[Alternative]("alternative", "attraction", "avoidance", "both")
+
+// Alternatives lists the names that ParseAlternative accepts.
+func Alternatives() []string { return alternativeNames.List() }
+
+func (a Alternative) String() string { return alternativeNames.Of(a) }
+
+// MarshalText returns the name, so that JSON has it too.
+func (a Alternative) MarshalText() ([]byte, error) { return alternativeNames.Text(a) }
+
+// UnmarshalText is the inverse of MarshalText.
+func (a *Alternative) UnmarshalText(name []byte) error {
+	return alternativeNames.Set(a, string(name))
+}
+
+// ParseAlternative returns the alternative of that name.
+func ParseAlternative(name string) (Alternative, error) { return alternativeNames.Parse(name) }
+
 // SignificanceOptions are the options of Survey.Significance.
 type SignificanceOptions struct {
 	Rounds    int         // random rounds of the null model; 0 means 99
@@ -52,6 +82,8 @@ type SignificanceOptions struct {
 	Bandwidth float64     // of the density that all features share; see points.NullOptions
 	Seed      uint64      // seed of the rounds; any value will do, the command's default is 1
 	Adjust    Adjust      // the zero value is FDR
+	// Alternative is what is looked for; the zero value is Attraction. Others need FDR.
+	Alternative Alternative
 
 	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
 	// of a GPU job may need CPU cores.
@@ -61,7 +93,7 @@ type SignificanceOptions struct {
 // Significance compares a pattern's index with its distribution under a null model.
 type Significance struct {
 	Expected float64 // mean index of the rounds
-	P        float64 // share of rounds, the observed one included, that reach the index
+	P        float64 // share of rounds, the observed one included, that reach the index; see Alternative
 	Q        float64 // P corrected for all patterns that could have been found
 }
 
@@ -78,6 +110,16 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	}
 	if err := adjustNames.Check(o.Adjust); err != nil {
 		return nil, err
+	}
+	if err := alternativeNames.Check(o.Alternative); err != nil {
+		return nil, err
+	}
+	if o.Adjust == MaxT && o.Alternative != Attraction {
+		return nil, fmt.Errorf("coloc.SignificanceOptions.Alternative=%s: coloc.SignificanceOptions.Adjust=max "+
+			"compares with the largest index of each round, so it tests attraction only", o.Alternative)
+	}
+	if o.Null == points.Times && s.job.Within == 0 {
+		return nil, errors.New("points.Null=times permutes times, which only matter with coloc.Options.Within")
 	}
 	if len(patterns) == 0 {
 		return nil, nil
@@ -99,7 +141,7 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	sums := t.sums
 	out := make([]Significance, len(patterns))
 	for i := range out {
-		out[i] = Significance{Expected: sums[i].mean(o.Rounds), P: float64(1+sums[i].hits) / float64(1+o.Rounds)}
+		out[i] = Significance{Expected: sums[i].mean(o.Rounds), P: sums[i].p(o)}
 		if o.Adjust == MaxT {
 			out[i].Q = min(1, float64(sizesOf(patterns))*float64(1+sums[i].beaten)/float64(1+o.Rounds))
 		}
@@ -203,6 +245,9 @@ func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
 		if found[k] >= p.Index {
 			t.sums[i].hits++
 		}
+		if found[k] <= p.Index {
+			t.sums[i].under++
+		}
 		if largest[len(p.Features)] >= p.Index {
 			t.sums[i].beaten++
 		}
@@ -213,6 +258,7 @@ func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
 type roundSum struct {
 	high, low uint64 // sum of the indices, a 128-bit integer: the order of rounds does not matter
 	hits      int    // rounds in which the index reaches the observed one
+	under     int    // rounds in which it is at most the observed one
 	beaten    int    // rounds in which the index of any set of the same size does
 }
 
@@ -223,6 +269,18 @@ func (r *roundSum) add(index float64) {
 	var carry uint64
 	r.low, carry = bits.Add64(r.low, uint64(index*indexUnit), 0)
 	r.high += carry
+}
+
+// p returns the p-value.
+func (r *roundSum) p(o SignificanceOptions) float64 {
+	n := r.hits
+	switch o.Alternative {
+	case Avoidance:
+		n = r.under
+	case Both:
+		return min(1, 2*float64(1+min(r.hits, r.under))/float64(1+o.Rounds))
+	}
+	return float64(1+n) / float64(1+o.Rounds)
 }
 
 func (r *roundSum) mean(rounds int) float64 {

@@ -108,6 +108,9 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if err := correctionNames.Check(o.Correction); err != nil {
 		return nil, err
 	}
+	if o.Null == Times && o.Rounds > 0 {
+		return nil, errors.New("points.Null=times: curves do not look at times, so all rounds would be the same")
+	}
 	l, err := newFramed(ctx, p)
 	if err != nil {
 		return nil, err
@@ -185,10 +188,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 			out = out[:min(o.Strongest, len(out))]
 		}
 	}
-	members := make([][]int32, k)
-	for i, f := range p.Feature {
-		members[f] = append(members[f], int32(i))
-	}
+	members := membersOf(p)
 	failed := make([]error, len(out))
 	err = each(ctx, o.Engine.cores(), len(out), func(_, i int) {
 		failed[i] = out[i].exact(ctx, l, members, o.Correction)
@@ -304,9 +304,19 @@ func (c curveRounds) at(r int, to []float64) {
 // envelopes draws the rounds of the null model and compares the curves with them.
 func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o CurveOptions,
 	total []int64, some *somePairs) error {
-	model, err := l.model(ctx, p, NullOptions{Null: o.Null, Bandwidth: o.Bandwidth})
+	model, err := l.model(ctx, p, NullOptions{Null: o.Null, Bandwidth: o.Bandwidth}, true)
 	if err != nil {
 		return err
+	}
+	var seen *pairSums
+	shares := make([][]float64, len(out))
+	if model.slides != nil {
+		if seen, err = model.seen(ctx, on, o, some); err != nil {
+			return err
+		}
+		for i := range shares {
+			shares[i] = make([]float64, o.Rounds)
+		}
 	}
 	drawnL, drawnI := make([]curveRounds, len(out)), make([]curveRounds, len(out))
 	for i := range out {
@@ -321,7 +331,16 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 			o.Progress("null rounds", drawn.Add(1), int64(o.Rounds))
 		}
 		for i := range out {
-			sums.lAndIndex(l, out[i].A, out[i].B, total, drawnL[i].of(round), drawnI[i].of(round))
+			a, b := out[i].A, out[i].B
+			sums.lAndIndex(l, a, b, total, drawnL[i].of(round), drawnI[i].of(round))
+			if sums.slide != nil {
+				// Neighbours are rarer where less of the area overlaps, and the variance is larger.
+				share := sums.slide.share(a, b)
+				shares[i][round] = share
+				for r, v := range drawnI[i].of(round) {
+					drawnI[i].of(round)[r] = min(1, v/share)
+				}
+			}
 		}
 	})
 	if err != nil {
@@ -335,7 +354,12 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 	err = each(ctx, on.threads, len(out), func(_, i int) {
 		c := &out[i]
 		c.IndexExpected, c.IndexLow, c.IndexHigh = band(drawnI[i])
-		c.test(drawnL[i])
+		observed := c.L
+		if seen != nil {
+			observed = make([]float64, o.Bins)
+			seen.lAndIndex(l, c.A, c.B, total, observed, make([]float64, o.Bins))
+		}
+		c.test(observed, drawnL[i], shares[i])
 		ps[i] = c.P
 	})
 	if err != nil {
@@ -405,41 +429,55 @@ func nth(values []float64, k int) float64 {
 // each distance are those of all curves, the observed one included. Under the null hypothesis, each
 // curve then has the same chance to be the most extreme. The envelope is as many deviations wide as
 // the curve that 5% of all exceed.
-func (c *Curve) test(rounds curveRounds) {
+//
+// Where features slid, K is compared instead, whose mean does not depend on how far. observed is L
+// weighed as that of the rounds, and shares are the rounds' overlaps, to which variances are
+// inversely proportional. The envelope is then moved by what L exceeds observed: what the density
+// that features share adds to L.
+func (c *Curve) test(observed []float64, rounds curveRounds, shares []float64) {
 	n := float64(rounds.rounds() + 1)
+	scale := func(l float64) float64 { return l }
+	back, share := scale, func(int) float64 { return 1 }
+	if shares != nil {
+		scale = func(l float64) float64 { return l * l }
+		back = func(k float64) float64 { return math.Sqrt(max(0, k)) }
+		share = func(i int) float64 { return shares[i] }
+	}
 	mean, deviation := make([]float64, len(c.R)), make([]float64, len(c.R))
 	values := make([]float64, rounds.rounds())
 	c.Expected = make([]float64, len(c.R))
 	for r := range c.R {
 		rounds.at(r, values)
-		sum := 0.0
-		for _, v := range values {
-			sum += v
+		sum, all := 0.0, 0.0
+		for i, v := range values {
+			values[i] = scale(v)
+			sum, all = sum+float64(share(i)*values[i]), all+share(i)
 		}
-		c.Expected[r] = sum / float64(len(values))
-		mean[r] = (c.L[r] + sum) / n
-		square := (c.L[r] - mean[r]) * (c.L[r] - mean[r])
-		for _, v := range values {
-			square += float64((v - mean[r]) * (v - mean[r]))
+		c.Expected[r] = back(sum / all)
+		seen := scale(observed[r])
+		mean[r] = (seen + sum) / (1 + all)
+		square := (seen - mean[r]) * (seen - mean[r])
+		for i, v := range values {
+			square += float64(share(i) * (v - mean[r]) * (v - mean[r]))
 		}
 		deviation[r] = math.Sqrt(square / n)
 	}
-	largest := func(l []float64) (at int, size float64) {
+	largest := func(l []float64, share float64) (at int, size float64) {
 		for r := range l {
 			if deviation[r] == 0 {
 				continue
 			}
-			if z := (l[r] - mean[r]) / deviation[r]; math.Abs(z) > math.Abs(size) {
+			if z := math.Sqrt(share) * (scale(l[r]) - mean[r]) / deviation[r]; math.Abs(z) > math.Abs(size) {
 				at, size = r, z
 			}
 		}
 		return at, size
 	}
-	at, size := largest(c.L)
+	at, size := largest(observed, 1)
 	hits := 1
 	sizes := []float64{math.Abs(size)}
 	for i := range rounds.rounds() {
-		_, other := largest(rounds.of(i))
+		_, other := largest(rounds.of(i), share(i))
 		sizes = append(sizes, math.Abs(other))
 		if math.Abs(other) >= math.Abs(size) {
 			hits++
@@ -450,7 +488,10 @@ func (c *Curve) test(rounds curveRounds) {
 	width := nth(sizes, len(sizes)-1-int(0.05*n+1e-9))
 	c.Low, c.High = make([]float64, len(c.R)), make([]float64, len(c.R))
 	for r := range c.R {
-		c.Low[r], c.High[r] = mean[r]-float64(width*deviation[r]), mean[r]+float64(width*deviation[r])
+		added := c.L[r] - observed[r]
+		c.Expected[r] += added
+		c.Low[r] = added + back(mean[r]-float64(width*deviation[r]))
+		c.High[r] = added + back(mean[r]+float64(width*deviation[r]))
 	}
 }
 

@@ -2,6 +2,7 @@ package points
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +16,7 @@ import (
 // independent. A test cannot detect what the null model preserves.
 type Null int
 
-// The null models. All but Relabel leave points in the study area.
+// The null models. All but Relabel and Times move points, inside the study area.
 const (
 	// Inhomogeneous moves all points of each feature together, as Shift does, but so that the
 	// density is kept that all features share. What is left to detect is dependence at distances
@@ -31,9 +32,13 @@ const (
 	// Cluster draws each feature from a Thomas process fitted to it: as many clusters of the same
 	// size, at other positions, which follow the density that all features share.
 	Cluster
+	// Times permutes the times of each feature's points among them. Positions and features stay
+	// where they are, so what is left to detect is that features are near at the same times. It is
+	// the test of Knox (1964), for patterns of several features.
+	Times
 )
 
-var nullNames = choice.New[Null]("null", "inhomogeneous", "shift", "relabel", "cluster")
+var nullNames = choice.New[Null]("null", "inhomogeneous", "shift", "relabel", "cluster", "times")
 
 // Nulls returns the names that ParseNull accepts.
 func Nulls() []string { return nullNames.List() }
@@ -66,7 +71,8 @@ type NullModel struct {
 	null      Null
 	set       *Set
 	plane     *plane
-	flat      *flat     // nil if points move on the torus of a rectangle
+	flat      *flat     // nil if points move on the torus of a rectangle, or by slides
+	slides    *slides   // for curves; nil means that points move in the study area
 	u, v      []float64 // positions of the points in flat
 	thomas    []thomas  // by feature
 	bandwidth float64   // of the shared density; 0 if it is uniform
@@ -81,22 +87,30 @@ func NewNullModel(ctx context.Context, p *Set, o NullOptions) (*NullModel, error
 	if err := nullNames.Check(o.Null); err != nil {
 		return nil, err
 	}
-	if o.Null == Relabel { // positions stay where they are, at any distance
+	if o.Null == Times && p.Time == nil {
+		return nil, errors.New("points have no times: points.Null=times permutes them")
+	}
+	if o.Null == Relabel || o.Null == Times { // positions stay where they are, at any distance
 		l, err := layOut(p)
 		if err != nil {
 			return nil, err
 		}
-		return &NullModel{null: o.Null, set: p, plane: l}, nil
+		m := &NullModel{null: o.Null, set: p, plane: l}
+		if o.Null == Times {
+			m.members = membersOf(p)
+		}
+		return m, nil
 	}
 	l, err := newFramed(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return l.model(ctx, p, o)
+	return l.model(ctx, p, o, false)
 }
 
-// model is NewNullModel for points in a study area.
-func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, error) {
+// model is NewNullModel for points in a study area. For curves, features slide where that area is
+// no rectangle.
+func (l *plane) model(ctx context.Context, p *Set, o NullOptions, curves bool) (*NullModel, error) {
 	m := &NullModel{null: o.Null, set: p, plane: l}
 	if o.Null == Relabel {
 		return m, nil
@@ -104,10 +118,7 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, e
 	if !(l.area() > 0) {
 		return nil, fmt.Errorf("all points lie on one line: points.Null=%s needs an area", o.Null)
 	}
-	m.members = make([][]int32, len(p.Features))
-	for i, f := range p.Feature {
-		m.members[f] = append(m.members[f], int32(i))
-	}
+	m.members = membersOf(p)
 	var r raster
 	var density []float64
 	if o.Null != Shift {
@@ -115,6 +126,10 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, e
 		if r, density, m.bandwidth, err = l.sharedDensity(ctx, o.Bandwidth, 2*o.Distance); err != nil {
 			return nil, err
 		}
+	}
+	if curves && !l.o.rect && o.Null != Cluster {
+		m.slides = l.newSlides(r, density)
+		return m, nil
 	}
 	if density != nil || !l.o.rect || o.Null == Cluster {
 		m.flat = newFlat(l.o, r, density)
@@ -140,12 +155,32 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions) (*NullModel, e
 	return m, nil
 }
 
+// membersOf returns the points of each feature.
+func membersOf(p *Set) [][]int32 {
+	members := make([][]int32, len(p.Features))
+	for i, f := range p.Feature {
+		members[f] = append(members[f], int32(i))
+	}
+	return members
+}
+
 // torus reports whether the model only moves features on the torus of a rectangle.
 func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel }
 
 // Draw returns the points of one round, which depend only on the seed and the round. Points keep
 // their numbers and everything that the null model does not change.
 func (m *NullModel) Draw(seed uint64, round int) *Set {
+	if m.null == Times {
+		out := *m.set
+		out.Time = slices.Clone(out.Time)
+		rng := rand.New(rand.NewPCG(seed, uint64(round)))
+		for _, of := range m.members {
+			rng.Shuffle(len(of), func(i, j int) {
+				out.Time[of[i]], out.Time[of[j]] = out.Time[of[j]], out.Time[of[i]]
+			})
+		}
+		return &out
+	}
 	l := m.draw(seed, round, nil)
 	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time,
 		CRS: m.set.CRS, Window: m.set.Window}
@@ -168,6 +203,9 @@ func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
 		feature := slices.Clone(l.feature)
 		rng.Shuffle(len(feature), func(i, j int) { feature[i], feature[j] = feature[j], feature[i] })
 		return l.moved(l.x, l.y, feature)
+	}
+	if m.slides != nil {
+		return l.slid(m.slides, m.slides.draw(rng, len(m.members)))
 	}
 	x, y := make([]float64, len(l.x)), make([]float64, len(l.y))
 	for f, members := range m.members {

@@ -16,7 +16,7 @@ type outline struct {
 	area                   float64
 	rect                   bool      // it is the rectangle of its extremes
 	columns                [][]int32 // edges that reach into each of some equal columns
-	pieces                 []edge    // of the edges, ascending by x0; for overlap
+	pieces                 []piece   // of the edges, ascending by their left ends; for overlap
 	longest                float64   // extent of a piece along x
 }
 
@@ -69,7 +69,7 @@ func newOutline(rings [][][2]float64) *outline {
 		}
 		o.cut(e)
 	}
-	slices.SortFunc(o.pieces, func(a, b edge) int { return cmp.Compare(a.x0, b.x0) })
+	slices.SortFunc(o.pieces, func(a, b piece) int { return cmp.Compare(a.left, b.left) })
 	return o
 }
 
@@ -83,13 +83,24 @@ func (o *outline) cut(e edge) {
 	for k := range max(1, n) {
 		a := e.x0 + (e.x1-e.x0)*float64(k)/float64(n)
 		b := e.x0 + (e.x1-e.x0)*float64(k+1)/float64(n)
-		p := edge{a, e.at(a), b, e.at(b)}
+		p := piece{a, b, e.at(a), 0, -1}
 		if k == n-1 {
-			p.x1, p.y1 = e.x1, e.y1
+			p.right = e.x1
 		}
-		o.longest = max(o.longest, math.Abs(p.x1-p.x0))
+		p.slope = (e.at(p.right) - p.y) / (p.right - p.left)
+		if p.left > p.right {
+			p = piece{p.right, p.left, e.at(p.right), p.slope, 1}
+		}
+		o.longest = max(o.longest, p.right-p.left)
 		o.pieces = append(o.pieces, p)
 	}
+}
+
+// piece is a part of an edge that is not vertical.
+type piece struct {
+	left, right float64 // its ends along x
+	y, slope    float64 // height at the left end, and how it rises
+	sign        float64 // 1 if the area is below
 }
 
 // column returns the column of a position, which may lie outside.
@@ -157,27 +168,22 @@ func (o *outline) overlap(vx, vy float64) float64 {
 	}
 	base := min(o.minY, o.minY+vy)
 	sum := 0.0
+	first := 0
 	for i := range o.pieces {
 		e := &o.pieces[i]
-		lo, hi, up := e.x0, e.x1, -1.0
-		if lo > hi {
-			lo, hi, up = hi, lo, 1
+		for first < len(o.pieces) && o.pieces[first].left+vx+o.longest <= e.left {
+			first++
 		}
-		first, _ := slices.BinarySearchFunc(o.pieces, lo-vx-o.longest,
-			func(f edge, x float64) int { return cmp.Compare(f.x0, x) })
 		for k := first; k < len(o.pieces); k++ {
 			f := &o.pieces[k]
-			if f.x0+vx >= hi+o.longest {
+			if f.left+vx >= e.right {
 				break
 			}
-			flo, fhi, fup := f.x0, f.x1, -1.0
-			if flo > fhi {
-				flo, fhi, fup = fhi, flo, 1
-			}
-			if from, to := max(lo, flo+vx), min(hi, fhi+vx); from < to {
-				a0, a1 := e.at(from)-base, e.at(to)-base
-				b0, b1 := f.at(from-vx)+vy-base, f.at(to-vx)+vy-base
-				sum += up * fup * lesser(a0, a1, b0, b1) * (to - from)
+			if from, to := max(e.left, f.left+vx), min(e.right, f.right+vx); from < to {
+				a0 := e.y - base + float64(e.slope*(from-e.left))
+				b0 := f.y + vy - base + float64(f.slope*(from-vx-f.left))
+				a1, b1 := a0+float64(e.slope*(to-from)), b0+float64(f.slope*(to-from))
+				sum += e.sign * f.sign * lesser(a0, a1, b0, b1) * (to - from)
 			}
 		}
 	}

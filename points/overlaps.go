@@ -22,7 +22,12 @@ func (l *plane) overlaps(most float64) *overlaps {
 	if l.covered != nil && l.covered.step*overlapSteps >= most {
 		return l.covered
 	}
-	c := &overlaps{o: l.o, step: most / overlapSteps, n: overlapSteps}
+	return l.overlapsIn(most, overlapSteps)
+}
+
+// overlapsIn makes the overlaps, in the given number of steps up to the largest distance.
+func (l *plane) overlapsIn(most float64, steps int) *overlaps {
+	c := &overlaps{o: l.o, step: most / float64(steps), n: steps}
 	if l.o.rect {
 		return c
 	}

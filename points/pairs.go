@@ -16,6 +16,7 @@ type pairSums struct {
 	bins     int
 	step     float64 // width of a ring
 	edges    bool    // edge correction: sum weighted and nearest, otherwise count
+	slide    *slide  // of the plane
 
 	// For unordered pairs of features: the number of pairs of points, or the sum of their weights
 	// in units of 1/weightUnit.
@@ -91,7 +92,7 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 	}
 	c := newCells(l, most)
 	var covered *overlaps
-	if edges && l.o != nil && !l.o.rect {
+	if edges && l.o != nil && !l.o.rect && l.slide == nil {
 		covered = l.overlaps(most)
 	}
 	parts := make([]*pairSums, max(1, workers))
@@ -108,6 +109,7 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 		return nil, err
 	}
 	sum := newPairSums(k, bins, most, edges, some)
+	sum.slide = l.slide
 	for _, p := range parts {
 		if p != nil {
 			sum.add(p)
@@ -184,7 +186,10 @@ func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, mo
 					continue
 				}
 				overlap := (l.width - math.Abs(c.x[j]-x)) * (l.depth - math.Abs(c.y[j]-y))
-				if covered != nil {
+				if l.slide != nil {
+					overlap = max(l.o.area/16, l.slide.overlap(c.feature[i], c.feature[j], c.x[j]-x, c.y[j]-y))
+					overlap /= l.slide.weigh(c.point[i], c.point[j])
+				} else if covered != nil {
 					overlap = max(l.o.area/16, covered.of(c.x[j]-x, c.y[j]-y))
 				}
 				s.weighted[at] += int64(area/overlap + 0.5)

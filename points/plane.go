@@ -24,6 +24,7 @@ type plane struct {
 	o            *outline  // the study area; nil before frame
 	far          float64   // kept by reach
 	covered      *overlaps // of a study area that is no rectangle, for sums; nil means not made yet
+	slide        *slide    // how features have moved, if that counts
 
 	forward, back func(x, y float64) (float64, float64) // from and to the coordinates of the Set
 }

@@ -107,21 +107,31 @@ func blurred(v []float64, nx, ny int, sigma float64) []float64 {
 	for i := range kernel {
 		kernel[i] /= sum
 	}
-	pass := func(v []float64, starts, startStep, step, count int) []float64 {
+	both := make([]float64, 0, 2*reach+1) // the kernel and its mirror image
+	for i := -reach; i <= reach; i++ {
+		both = append(both, kernel[max(i, -i)])
+	}
+	// Rows are smoothed and turned into columns, twice.
+	pass := func(v []float64, rows, count int) []float64 {
 		out := make([]float64, len(v))
-		for s := range starts {
-			at := s * startStep
-			for i := range count {
-				x := v[at+i*step]
+		row := make([]float64, count)
+		for s := range rows {
+			clear(row)
+			for i, x := range v[s*count:][:count] {
 				if x == 0 {
 					continue
 				}
-				for j := max(0, i-reach); j <= min(count-1, i+reach); j++ {
-					out[at+j*step] += float64(x * kernel[max(i-j, j-i)])
+				lo, hi := max(0, i-reach), min(count, i+reach+1)
+				to := row[lo:hi]
+				for j, k := range both[reach-i+lo:][:len(to)] {
+					to[j] += float64(x * k)
 				}
+			}
+			for i, x := range row {
+				out[i*rows+s] = x
 			}
 		}
 		return out
 	}
-	return pass(pass(v, ny, nx, 1, nx), nx, 1, nx, ny)
+	return pass(pass(v, ny, nx), nx, ny)
 }

@@ -55,17 +55,24 @@ func (s *somePairs) ordered(a, b int32) int {
 
 // only returns the plane with only those points whose features have partners.
 func (s *somePairs) only(l *plane) *plane {
-	var x, y []float64
+	var x, y, weight []float64
 	var feature []int32
 	for i, f := range l.feature {
 		if len(s.of(f)) > 0 {
+			if l.slide != nil && l.slide.weight != nil {
+				weight = append(weight, l.slide.weight[i])
+			}
 			x, y, feature = append(x, l.x[i]), append(y, l.y[i]), append(feature, f)
 		}
 	}
 	if len(x) == 0 || len(x) == len(l.x) {
 		return l
 	}
-	return l.moved(x, y, feature)
+	m := l.moved(x, y, feature)
+	if weight != nil {
+		m.slide = &slide{&slides{l.slide.all, weight}, l.slide.by}
+	}
+	return m
 }
 
 // targets are the features that count as neighbours of one point: all, or the partners of its own.

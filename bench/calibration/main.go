@@ -4,10 +4,11 @@
 // by `collocate places` (participation index, coloc.Survey.Significance) and by `places curve`
 // (points.Curves). A test that can be believed has a share of about 5%, or less.
 //
-//	go run ./bench/calibration -sims 1000
+//	go run ./bench/calibration -sims 1000 > results.tsv
+//	go run ./bench/calibration -table results.tsv
 //
 // It is no test, as it takes an hour of a core: TestNullsAreCalibrated in package points repeats a
-// part of it.
+// part of it. The second line writes the results as the tables of docs/places.md.
 package main
 
 import (
@@ -23,7 +24,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"text/tabwriter"
 
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
@@ -166,12 +166,23 @@ func main() {
 	planted := flag.String("planted", "0,0.35,0.15", "shares of planted attraction between two features")
 	only := flag.String("only", "", "only these areas and processes")
 	threads := flag.Int("threads", 2, "simulations at a time")
+	table := flag.String("table", "", "only write the results in this file as tables")
 	flag.Parse()
+	if *table != "" {
+		data, err := os.ReadFile(*table)
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, err := tables(string(data))
+		if err != nil {
+			log.Fatalf("%s: %v", *table, err)
+		}
+		fmt.Print(text)
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PROCESS\tAREA\tNULL\tWINDOW\tPLANTED\tSIMULATIONS\tPLACES\tCURVE")
-	t.Flush()
+	fmt.Println(head)
 	for _, process := range processes {
 		for _, area := range areas {
 			if *only != "" && (!strings.Contains(*only, process) || !strings.Contains(*only, area.name)) {
@@ -194,9 +205,8 @@ func main() {
 						if err != nil {
 							log.Fatal(err)
 						}
-						fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%.1f%%\t%.1f%%\n", process, area.name, name, window,
+						fmt.Printf("%s\t%s\t%s\t%s\t%s\t%d\t%.1f\t%.1f\n", process, area.name, name, window,
 							share, *sims, 100*places, 100*curve)
-						t.Flush()
 					}
 				}
 			}

@@ -66,9 +66,8 @@ func bothEngines(d *points.GPU) []points.Engine {
 }
 
 func sameCurves(t *check.Trial, what string, pts *points.Set, d *points.GPU) error {
-	for i := range points.Nulls() {
-		null := points.Null(i)
-		if len(pts.Features) > 12 && i > 0 {
+	for null := range points.Times { // of times, curves know nothing
+		if len(pts.Features) > 12 && null > 0 {
 			break
 		}
 		var got [2][]int64

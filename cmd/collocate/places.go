@@ -53,8 +53,11 @@ or two points easily reaches any share: --min-points leaves such features out.
 --significance compares each index with random rounds of a null model, in which features are
 independent of each other. --null inhomogeneous (the default) moves each feature as a whole inside
 the study area (--window) and keeps its own clustering and the density that all features share;
-shift, relabel and cluster are described in 'places curve --help'. q corrects for all sets of a pattern's size that could have been found. With --engine gpu the
-rounds run there, too: hundreds at once for pairs in a plane, otherwise one after the other.
+shift, relabel and cluster are described in 'places curve --help'. With --within, --null times
+permutes the times of each feature's points: are features near at the same times (Knox)?
+--alternative both also looks for avoidance, among the patterns that --min-prevalence leaves. q
+corrects for all sets of a pattern's size that could have been found. With --engine gpu the rounds
+run there, too: hundreds at once for pairs in a plane, otherwise one after the other.
 Several GPUs (--more-devices) share the work of --algorithm auto.`,
 		GroupID:     groupPlaces,
 		Annotations: hasGPU,
@@ -121,6 +124,7 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		{"null", p.ask.Significance > 0, "--significance"},
 		{"adjust", p.ask.Significance > 0, "--significance"},
 		{"bandwidth", p.ask.Significance > 0, "--significance"},
+		{"alternative", p.ask.Significance > 0, "--significance"},
 		{"level", p.ask.Hierarchy != "", "--hierarchy"},
 	} {
 		if flags.Changed(n.flag) && !n.goes {

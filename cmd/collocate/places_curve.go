@@ -32,8 +32,10 @@ p corrected by Benjamini and Hochberg's method over all pairs.
 
 Null models: inhomogeneous (the default) moves each feature as a whole and keeps its own
 clustering and the density that all features share; shift keeps the former only; relabel permutes
-features over the positions; cluster draws each feature from a Thomas process fitted to it. All but
-relabel move features inside the study area: --window, or the one estimated from the points.
+features over the positions; cluster draws each feature from a Thomas process fitted to it. The
+study area is --window, or the one estimated from the points. Where it is no rectangle, the first
+two shift features in the plane, with variances corrected for what then overlaps (Mrkvicka and
+others 2021), and the envelope is moved by what the shared density adds to L.
 
 All pairs of features are computed and the strongest shown, or those of --of and --near.`,
 		Args:        cobra.MinimumNArgs(1),

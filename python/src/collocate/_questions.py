@@ -340,7 +340,8 @@ class Curve(InArea, Points, Resources, total=False):
     ]  # fmt: skip
     null: Annotated[
         str, "inhomogeneous",
-        "null model that features are compared with: inhomogeneous, shift, relabel, cluster",
+        "null model that features are compared with; times: with within only: inhomogeneous, "
+        "shift, relabel, cluster, times",
     ]  # fmt: skip
     bandwidth: Annotated[
         float, 0,
@@ -427,9 +428,15 @@ class Mine(InArea, Points, Resources, total=False):
         "how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and "
         "Young",
     ]  # fmt: skip
+    alternative: Annotated[
+        str, "attraction",
+        "what p looks for: attraction, avoidance (among the patterns that are prevalent enough "
+        "to be found) or both: attraction, avoidance, both",
+    ]  # fmt: skip
     null: Annotated[
         str, "inhomogeneous",
-        "null model that features are compared with: inhomogeneous, shift, relabel, cluster",
+        "null model that features are compared with; times: with within only: inhomogeneous, "
+        "shift, relabel, cluster, times",
     ]  # fmt: skip
     bandwidth: Annotated[
         float, 0,
