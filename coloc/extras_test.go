@@ -123,7 +123,7 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 	for c := range 120 {
 		pts, opt := randomCase(r)
 		null := points.Null(c % int(points.Times)) // which needs times, see TestPermutedTimes
-		if opt.Geographic { // points all over the world, for which only relabelling is possible
+		if opt.Geographic {                        // points all over the world, for which only relabelling is possible
 			null = points.Relabel
 			pts.CRS = points.WGS84
 		}
