@@ -89,6 +89,7 @@ func TestDocumentsByExample(t *testing.T) {
 		{"a.pdf", `pdf "A page" "Hello big world\nsecond line, divided here\n\nend"`,
 			onePage("BT /F 10 Tf 0 100 Td (Hello) Tj 30 0 Td (big) Tj [( w) -10 (orld)] TJ 0 -12 TD (second line, di-) Tj T* (vided here) Tj 0 -40 Td (end) Tj ET"),
 			map[string][]string{"author": {"Anna"}, "date": {"2024-02-29"}}},
+		{"a.pdf", `pdf "" "x"`, bytes.Replace(onePage("BT /F 1 Tf (x) Tj ET"), []byte("A page"), []byte(`A \Cage`), 1), nil},
 	} {
 		docs, err := Read(c.name, c.file, Options{})
 		if got := outline(docs); err != nil || got != c.want {

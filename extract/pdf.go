@@ -22,12 +22,7 @@ func pdfText(in *input) ([]Document, error) {
 		return nil, err
 	}
 	d := Document{}
-	info := r.Trailer().Key("Info")
-	d.Title = info.Key("Title").Text()
-	d.set("author", info.Key("Author").Text())
-	if date := strings.TrimPrefix(info.Key("CreationDate").Text(), "D:"); len(date) >= 8 {
-		d.setDate(date[:4] + "-" + date[4:6] + "-" + date[6:8])
-	}
+	d.pdfInfo(r)
 	t := &pdfWriter{most: in.o.maxText(), fonts: map[string]*pdfFont{}}
 	pages := 0
 	if err := t.tree(r.Trailer().Key("Root").Key("Pages"), pdf.Value{}, 0, &pages); err != nil {
@@ -38,6 +33,18 @@ func pdfText(in *input) ([]Document, error) {
 		return nil, fail(NoText, "%d pages without text, as of images", pages)
 	}
 	return []Document{d}, nil
+}
+
+// pdfInfo reads what a file says of itself. The module panics at strings that some programs write;
+// that is no reason to do without the text.
+func (d *Document) pdfInfo(r *pdf.Reader) {
+	defer func() { recover() }()
+	info := r.Trailer().Key("Info")
+	d.Title = info.Key("Title").Text()
+	d.set("author", info.Key("Author").Text())
+	if date := strings.TrimPrefix(info.Key("CreationDate").Text(), "D:"); len(date) >= 8 {
+		d.setDate(date[:4] + "-" + date[4:6] + "-" + date[6:8])
+	}
 }
 
 const (
