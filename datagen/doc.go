@@ -1,6 +1,6 @@
 // Package datagen generates test data of any size: Text writes documents, Queries writes queries,
-// and Points writes points. The same options and seed give the same bytes, whatever the number of
-// threads.
+// Vectors weighted tokens, and Points points. The same options and seed give the same bytes,
+// whatever the number of threads.
 //
 // Text draws made-up words (see Word) independently from a Zipf-Mandelbrot law (see Law), and
 // document lengths from a lognormal distribution: exp(mu + sigma*z) words, where z is normal. The
@@ -11,6 +11,8 @@
 //
 // Queries chooses words by the length of their postings lists, in the four classes of the retrieval
 // thesis, or imitates the query log of a search engine.
+//
+// Vectors makes vectors of weighted tokens in the shape of those of learned sparse retrieval.
 //
 // Points places points of several features in a rectangle: uniformly, in clusters, and with planted
 // co-location patterns of known prevalence.

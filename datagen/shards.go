@@ -33,6 +33,10 @@ const (
 	forClusters
 	forCliques
 	forMembers // and the values after it, one for each member
+
+	forTopics        uint64 = 1 << 40
+	forVectors       uint64 = 1<<40 + 1
+	forVectorQueries uint64 = 1<<40 + 2
 )
 
 // A shard is filled by a worker, which closes done, and written in its turn.

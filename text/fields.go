@@ -17,8 +17,8 @@ var (
 	defaultIDs = []string{"id", "_id", "pid", "passage_id", "docno", "docid", "doc_id", "document_id"}
 )
 
-// defaultWeights is the field of weighted tokens, as in Anserini's collections.
-const defaultWeights = "vector"
+// defaultWeights are the fields of weighted tokens: of Anserini's collections and of PyTerrier.
+var defaultWeights = []string{"vector", "toks"}
 
 // wantedFields are the names of fields that hold text and IDs.
 type wantedFields struct {
@@ -79,7 +79,7 @@ func (o *Options) wantedFields() wantedFields {
 	switch {
 	case len(w.texts) > 0:
 	case o.Weights:
-		w.texts = []string{defaultWeights}
+		w.texts, w.usualTexts = defaultWeights, true
 	default:
 		w.texts, w.usualTexts = defaultTexts, true
 	}
@@ -97,7 +97,7 @@ func (w *wantedFields) matches(wanted, name string) bool {
 
 // textNames lists the names of text fields for an error.
 func (w *wantedFields) textNames() string {
-	if w.usualTexts {
+	if w.usualTexts && w.texts[0] == defaultTexts[0] {
 		return "contents, title, text, body or the like"
 	}
 	return strings.Join(w.texts, ", ")

@@ -17,6 +17,7 @@
 //	<topic number="101"> <query>words</query> ... </topic>      TREC's newer tracks
 //	.I 1 / .W / words ...                                       SMART; see TopicIDs
 //	{"id": "7", "query": "words"}                               JSON: objects, or a list of them
+//	{"id": "7", "vector": {"word": 2}}                          weighted tokens
 //	qid<TAB>query                                               a header names columns; or CSV
 //	301<TAB>words                                               TSV
 //	301:words                                                   as in TREC's efficiency tracks
@@ -24,7 +25,8 @@
 //
 // [TopicOptions.Fields] chooses other fields than the title, and several. In JSON and tables the ID
 // is the first of id, _id, qid, query_id, topic_id, number and others that is there, or else the
-// position; the text is query, text, title or question.
+// position; the text is query, text, title or question. Weighted tokens, for indexes of them, are
+// an object in one of these, or in vector, toks or query_toks.
 //
 // Judgments ([ReadQrels]) are lines of columns, separated by blanks. A line that begins with # is a
 // comment:

@@ -72,8 +72,20 @@ func (p *topicParser) jsonValues(text string, line func(at int) int) (at int, er
 var (
 	topicIDs = []string{"id", "_id", "qid", "query_id", "query-id", "queryid", "topic_id",
 		"topic-id", "number", "num", "topic"}
-	topicTexts = []string{"query", "text", "title", "question", "query_text"}
+	topicTexts = []string{"query", "text", "title", "question", "query_text", "vector", "toks",
+		"query_toks"}
 )
+
+// weightsOf returns an object of tokens and weights as text, for indexes of weighted tokens.
+func weightsOf(object map[string]any) (text string, ok bool) {
+	for _, weight := range object {
+		if _, ok := weight.(json.Number); !ok {
+			return "", false
+		}
+	}
+	b, err := json.Marshal(object)
+	return string(b), err == nil && len(object) > 0
+}
 
 func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 	pick := func(names []string) (value string, there bool) {
@@ -83,6 +95,10 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 				return v, true
 			case json.Number:
 				return v.String(), true
+			case map[string]any:
+				if weights, ok := weightsOf(v); ok {
+					return weights, true
+				}
 			}
 		}
 		return "", false

@@ -70,6 +70,7 @@ var writers = []struct {
 	{"places pairs --local-svg", "places pairs {}/points.csv -d 5 --of A --near B --local-svg {}/out.svg", "out.svg"},
 	{"dispersion", "dispersion {}/new.txt --of cat --svg {}/out.svg", "out.svg"},
 	{"generate points", "generate points --count 100 --out {}/out.csv", "out.csv"},
+	{"generate vectors", "generate vectors --count 10 --out {}/out.jsonl", "out.jsonl"},
 	{"generate queries", "generate queries --count 10 --out {}/out.tsv", "out.tsv"},
 	{"beir --run", "beir {}/beir --index {}/beir.index --run {}/out.run", "out.run"},
 	{"places curve --csv", "places curve {}/points.csv --csv {}/out.csv", "out.csv"},

@@ -18,7 +18,7 @@ import (
 func newGenerateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "generate",
-		Short:   "Generate text, queries or points as test data",
+		Short:   "Generate text, queries, vectors or points as test data",
 		GroupID: groupTools,
 		Long: `Generate test data of any size. The same flags and seed give the same bytes, whatever the number
 of threads.`,
@@ -28,7 +28,8 @@ of threads.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newGenerateTextCmd(a), newGenerateQueriesCmd(a), newGeneratePointsCmd(a))
+	cmd.AddCommand(newGenerateTextCmd(a), newGenerateQueriesCmd(a), newGenerateVectorsCmd(a),
+		newGeneratePointsCmd(a))
 	return cmd
 }
 

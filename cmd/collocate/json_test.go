@@ -88,6 +88,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "places enrichment points.csv -d 2"},
 	{args: "generate text --docs 2 --out text.txt"},
 	{args: "generate text --docs 2", refused: "--out FILE"},
+	{args: "generate vectors --count 2 --out vectors.jsonl"},
 	{args: "generate queries --count 2 --out queries.tsv"},
 	{args: "generate points --count 20 --out points.csv"},
 	{args: "demo", refused: "the demo is for people"},

@@ -515,3 +515,21 @@ def test_chains_and_synonyms(tmp_path):
         assert ix.stats["analyzer"] == "unicode | synonyms(car, auto, motor car)"
     with pytest.raises(ValueError, match="unknown step"):
         Index.build(docs, analyzer="words | upper")
+
+
+def test_weighted_tokens(tmp_path):
+    documents = [{"solar": 3, "eclipse": 2}, [("solar", 1), ("panel", np.uint8(5)), ("dark", 0)]]
+    texts = collocate.weighted(documents)
+    assert texts == ['{"solar":3,"eclipse":2}', '{"solar":1,"panel":5}']
+    with Index.build(texts, tmp_path / "v.index", analyzer="impact") as index:
+        hits = index.search(collocate.weighted([{"solar": 2, "panel": 1}]), k=2)[0]
+        assert hits.docs.tolist() == [1, 0] and hits.scores.tolist() == [7, 6]
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.csr_matrix(np.array([[3, 2, 0], [1, 0, 5]]))
+    assert collocate.weighted(matrix, ["solar", "eclipse", "panel"]) == texts
+    assert collocate.weighted(sparse.coo_array(matrix)) == ['{"0":3,"1":2}', '{"0":1,"2":5}']
+    for wrong in ({"solar": 1}, [[("a", 1), ("a", 2)]], [[(1, 2)]], [{"a": float("nan")}]):
+        with pytest.raises((TypeError, ValueError)):
+            collocate.weighted(wrong)
+    with pytest.raises(ValueError):
+        collocate.weighted(matrix, ["solar"])

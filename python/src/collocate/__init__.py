@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .places import summary as summary
     from .remote import Remote as Remote
     from .remote import connect as connect
+    from .weights import weighted as weighted
     from .words import Cooccurrence as Cooccurrence
     from .words import Vectors as Vectors
     from .words import Vocabulary as Vocabulary
@@ -87,6 +88,7 @@ _WHERE = {
     "summary": "places",
     "tune": "evaluation",
     "vocabulary": "words",
+    "weighted": "weights",
     "wordlist": "words",
 }
 
