@@ -74,7 +74,7 @@ type Collocations struct {
 // CollocationsQuestion declares the parameters of Collocations.
 var CollocationsQuestion = about(OfText, declare[Collocations]("collocations",
 	"list pairs of words that occur near each other more often than by chance",
-	noShards, noPageList), (*Collocations).Do)
+	noShards), (*Collocations).Do)
 
 // PairOfWords is a pair with its counts and scores.
 type PairOfWords struct {

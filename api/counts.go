@@ -23,7 +23,7 @@ type Ngrams struct {
 
 // NgramsQuestion declares the parameters of Ngrams.
 var NgramsQuestion = about(OfText,
-	declare[Ngrams]("ngrams", "list the most frequent sequences of words", noShards, noGPU, noPageList),
+	declare[Ngrams]("ngrams", "list the most frequent sequences of words", noShards, noGPU),
 	func(q *Ngrams, ctx context.Context, e *Env) (*NgramCounts, error) { return q.Do(ctx, e, nil) })
 
 // NgramCounts is the answer to Ngrams.
@@ -87,7 +87,7 @@ type Wordlist struct {
 // WordlistQuestion declares the parameters of Wordlist.
 var WordlistQuestion = about(OfText, declare[Wordlist]("wordlist",
 	"list the most frequent words, and how evenly they are distributed over documents",
-	noShards, noGPU, noPageList), (*Wordlist).Do)
+	noShards, noGPU), (*Wordlist).Do)
 
 // WordCounts is the answer to Wordlist.
 type WordCounts struct {

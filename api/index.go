@@ -98,7 +98,8 @@ type Show struct {
 }
 
 const (
-	onlyReads = "mcp: assistants only read; page: it only reads; gpu: there is little to compute"
+	onlyReads = "mcp: assistants only read; gpu: there is little to compute"
+	noTidying = "page: it is for operators"
 	noWriting = "root: it changes no index: change the whole one, and divide that into shards again"
 )
 
@@ -112,16 +113,16 @@ var (
 	AddingQuestion     = part[Adding]("adding", "how documents are added")
 
 	BuildQuestion = answers[index.Stats](declare[Build]("index", "index documents for search",
-		"mcp: assistants only read; page: it only reads",
+		"mcp: assistants only read; page: it makes empty ones, to which documents are added",
 		"http root: PUT /v1/indexes/NAME makes an empty one, to which documents are added").in("python: Index.build"))
 	AddQuestion = answers[Changed](declare[Add]("index add", "add documents to an index, or replace those with the same IDs",
 		onlyReads, noWriting).in("http: POST /v1/documents; python: Index.add"))
 	DeleteQuestion = answers[Changed](declare[Delete]("index delete", "delete documents from an index by their IDs or by a query",
 		onlyReads, noWriting).in("http: DELETE /v1/documents; python: Index.delete"))
 	MergeQuestion = answers[Changed](declare[Merge]("index merge", "merge segments of an index where there are many of about the same size",
-		onlyReads, noWriting).in("http: POST /v1/merge; python: Index.merge"))
+		onlyReads, noTidying, noWriting).in("http: POST /v1/merge; python: Index.merge"))
 	CompactQuestion = answers[Changed](declare[Compact]("index compact", "make one segment of an index, without deleted documents",
-		onlyReads, noWriting).in("http: POST /v1/compact; python: Index.compact"))
+		onlyReads, noTidying, noWriting).in("http: POST /v1/compact; python: Index.compact"))
 	StatsQuestion = answers[index.Stats](declare[Stats]("index stats", "describe an index: what is in it, how large its parts are",
 		"mcp: the server's instructions describe the index; gpu: there is nothing to compute").
 		in("http: /v1/status; python: Index.stats"))

@@ -107,9 +107,8 @@ func writable(x float64) float64 {
 
 // Reasons why doors lack questions or parameters.
 const (
-	noShards   = "root: its shards would each know a part of the words only: ask a server of the whole index"
-	noGPU      = "gpu: it is a matter of reading text"
-	noPageList = "page: it shows concordances and associated words"
+	noShards = "root: its shards would each know a part of the words only: ask a server of the whole index"
+	noGPU    = "gpu: it is a matter of reading text"
 )
 
 // Concordance asks for the contexts of words.

@@ -55,7 +55,7 @@ var assets = sync.OnceValue(func() map[string]*asset {
 })
 
 // views are the paths of the page, whose script decides by the path what to show.
-var views = []string{"/", "/words", "/places", "/about"}
+var views = []string{"/", "/lines", "/words", "/places", "/table", "/about"}
 
 // contentPolicy lets the page load only its own files and send requests only to its own server.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +

@@ -470,7 +470,7 @@ func TestPage(t *testing.T) {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	for _, path := range []string{"/", "/?q=cell", "/words?w=cell", "/places", "/about"} {
+	for _, path := range []string{"/", "/?q=cell", "/words?w=cell", "/lines?q=cell", "/places", "/table", "/about"} {
 		w := get(path)
 		policy := w.Header().Get("Content-Security-Policy")
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" ||

@@ -18,7 +18,7 @@ const base = await new Promise((resolve, reject) => {
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] })
 const pictures = {
   search: ['/?q=lipid+droplets+kill+bacteria', 'light', (page) => page.locator('article').nth(9).waitFor()],
-  words: ['/words?w=membrane', 'light', (page) => page.locator('.concordance mark').first().waitFor()],
+  words: ['/words?w=membrane', 'light', (page) => page.locator('.company .network circle').first().waitFor()],
   places: ['/places?d=150&p=0.3', 'dark', async (page) => {
     await page.locator('.pattern').first().click()
     await page.locator('.shares li').first().waitFor()

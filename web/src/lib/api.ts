@@ -37,7 +37,10 @@ let chosen = ''
 export function choose(index: string) { chosen = index }
 
 // Requests about an index; the others are the same for all.
-const ofIndex = /^v1\/(?=(search|documents|words|concordance|keywords|status)\b)/
+const ofIndex = /^v1\/(?=(search|documents|words|concordance|keywords|collocations|ngrams|wordlist|commit|status)\b)/
+
+/** address returns the address of a request about the chosen index. */
+export const address = (path: string) => (chosen ? path.replace(ofIndex, `v1/indexes/${encodeURIComponent(chosen)}/`) : path)
 
 /**
  * send sends a request. If the server is busy, it says when to try again: a request is sent up to four
@@ -49,8 +52,7 @@ export async function send(path: string, init: RequestInit = {}, tries = 4): Pro
   if (token) headers.set('Authorization', 'Bearer ' + token)
   let response: Response
   try {
-    if (chosen) path = path.replace(ofIndex, `v1/indexes/${encodeURIComponent(chosen)}/`)
-    response = await fetch(path, { ...init, headers })
+    response = await fetch(address(path), { ...init, headers })
   } catch (e) {
     if (isAbort(e)) throw e
     throw new Failure(0, 'The server does not respond. Check that it is running.')

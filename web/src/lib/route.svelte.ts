@@ -2,7 +2,7 @@ import { untrack } from 'svelte'
 
 // The state of the page is in its address, so that it can be shared and the browser's history works.
 
-export const views = ['search', 'words', 'places', 'about'] as const
+export const views = ['search', 'lines', 'words', 'places', 'table', 'about'] as const
 export type View = (typeof views)[number]
 
 // All views are in the same folder, which is / unless a proxy adds a path before it. Addresses are
@@ -11,10 +11,12 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 function read() {
   const name = nameOf(location.pathname)
-  return {
-    view: (views.includes(name as View) ? name : 'search') as View,
-    params: Object.fromEntries(new URLSearchParams(location.search)) as Record<string, string>,
+  const params = Object.fromEntries(new URLSearchParams(location.search)) as Record<string, string>
+  if (params.w !== undefined) { // an older name of the query
+    params.q ??= params.w
+    delete params.w
   }
+  return { view: (views.includes(name as View) ? name : 'search') as View, params }
 }
 
 export const route = $state(read())

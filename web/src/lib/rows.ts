@@ -1,0 +1,109 @@
+// Rows of files that people have: CSV, TSV, JSON, JSON lines, GeoJSON and plain text.
+
+export type Row = Record<string, unknown>
+
+/** rowsOf reads a file; text has a row for each paragraph between blank lines. */
+export function rowsOf(name: string, content: string): Row[] {
+  const ending = name.toLowerCase().split('.').pop()
+  const text = content.replace(/^\uFEFF/, '')
+  if (ending === 'csv' || ending === 'tsv') return table(text, ending === 'tsv' ? '\t' : separator(text))
+  if (ending === 'jsonl' || ending === 'ndjson') return lines(text)
+  if (ending === 'json' || ending === 'geojson') {
+    let whole: unknown
+    try { whole = JSON.parse(text) } catch (e) {
+      if (text.trim().includes('\n')) return lines(text)
+      throw new Error(`This is no JSON: ${e instanceof Error ? e.message : e}`)
+    }
+    return documents(whole)
+  }
+  return text.split(/\n\s*\n/).map((p) => p.trim()).filter(Boolean).map((contents) => ({ contents }))
+}
+
+const isObject = (v: unknown): v is Row => typeof v === 'object' && v !== null && !Array.isArray(v)
+
+function documents(whole: unknown): Row[] {
+  if (isObject(whole) && Array.isArray(whole.features)) return whole.features.filter(isObject).map(feature)
+  const list = Array.isArray(whole) ? whole : isObject(whole) ? [whole] : []
+  if (!list.length || !list.every(isObject)) throw new Error('want a list of JSON objects')
+  return list
+}
+
+/** feature makes a row of a feature of GeoJSON: its properties, and a point as location. */
+function feature(f: Row): Row {
+  const row: Row = { ...(isObject(f.properties) ? f.properties : {}) }
+  if (f.id !== undefined) row.id ??= f.id
+  const g = f.geometry
+  if (isObject(g) && g.type === 'Point' && Array.isArray(g.coordinates)) row.location = { lat: g.coordinates[1], lon: g.coordinates[0] }
+  return row
+}
+
+function lines(text: string): Row[] {
+  return text.split('\n').flatMap((line, i) => {
+    if (!line.trim()) return []
+    let row: unknown
+    try { row = JSON.parse(line) } catch { throw new Error(`line ${i + 1} is no JSON`) }
+    if (!isObject(row)) throw new Error(`line ${i + 1} is no JSON object`)
+    return [row]
+  })
+}
+
+const separator = (text: string) => {
+  const head = text.slice(0, text.indexOf('\n') >>> 0)
+  return [',', ';', '\t'].map((s) => [s, head.split(s).length] as const).sort((a, b) => b[1] - a[1])[0][0]
+}
+
+/** table reads CSV as RFC 4180 has it: quotes may hold separators, line ends and doubled quotes. */
+export function table(text: string, by: string): Row[] {
+  const rows: string[][] = []
+  let row: string[] = [], cell = '', quoted = false
+  const end = () => { row.push(cell); cell = '' }
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i]
+    if (quoted) {
+      if (c !== '"') cell += c
+      else if (text[i + 1] === '"') { cell += '"'; i++ } else quoted = false
+    } else if (c === '"' && cell === '') quoted = true
+    else if (c === by) end()
+    else if (c === '\n') { end(); rows.push(row); row = [] }
+    else if (c !== '\r' || text[i + 1] !== '\n') cell += c
+  }
+  if (quoted) throw new Error('the quotes of the last cell are not closed')
+  if (cell !== '' || row.length) { end(); rows.push(row) }
+  const [head, ...body] = rows.filter((r) => r.length > 1 || r[0] !== '')
+  if (!head) throw new Error('the file is empty')
+  return body.map((r, i) => {
+    if (r.length > head.length) throw new Error(`row ${i + 2} has ${r.length} cells: want ${head.length}`)
+    return Object.fromEntries(head.map((name, j) => [name, r[j] ?? '']).filter(([, v]) => v !== ''))
+  })
+}
+
+export const columnsOf = (rows: Row[]) => [...new Set(rows.slice(0, 1000).flatMap((r) => Object.keys(r)))]
+
+/** typeOf guesses the type of a column from its values. */
+function typeOf(rows: Row[], column: string): string {
+  const values = rows.slice(0, 1000).map((r) => r[column]).filter((v) => v !== undefined && v !== null && v !== '')
+  const every = (test: (v: unknown) => boolean) => values.length > 0 && values.every(test)
+  if (every((v) => isObject(v) && 'lat' in v && 'lon' in v)) return 'geo'
+  if (every((v) => typeof v === 'number' || (typeof v === 'string' && /^-?\d+(\.\d+)?$/.test(v.trim())))) return 'number'
+  if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)/.test(v))) return 'date'
+  if (every((v) => Array.isArray(v) ? v.every((x) => typeof x === 'string') : typeof v === 'boolean')) return 'keyword'
+  const texts = values.map(String)
+  const different = new Set(texts).size
+  const longest = Math.max(0, ...texts.map((t) => t.length))
+  if (/^(title|name|text|body|contents?|abstract|description)$/i.test(column)) return 'text'
+  // Values of keywords are short, and repeat.
+  return longest <= 60 && different < texts.length && (different <= 20 || different <= texts.length / 4) ? 'keyword' : 'text'
+}
+
+/** typesOf guesses the types of columns. Some column has text: the one with the longest values, if need be. */
+export function typesOf(rows: Row[], columns: string[]): Record<string, string> {
+  const types = Object.fromEntries(columns.map((c) => [c, typeOf(rows, c)]))
+  if (columns.length && !Object.values(types).includes('text')) {
+    const size = (c: string) => rows.slice(0, 1000).reduce((n, r) => n + String(r[c] ?? '').length, 0)
+    types[columns.reduce((a, b) => (size(b) > size(a) ? b : a))] = 'text'
+  }
+  return types
+}
+
+/** idOf returns the column that looks like the ID of a row, or '' if none does. */
+export const idOf = (columns: string[]) => columns.find((c) => /^(id|_id|docno|docid|key|uuid)$/i.test(c)) ?? ''
