@@ -85,7 +85,7 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 		row("segments", fmt.Sprint(s.Segments), "")
 		row("generation", fmt.Sprint(s.Generation), "")
 	}
-	if s.Root != nil {
+	if s.Root != nil && s.Root.Folder != "" {
 		fmt.Fprintf(w, "%-20s%s\n", "IDs relative to", s.Root.Folder)
 	}
 	row("distinct words", fmt.Sprint(s.Terms), "")
