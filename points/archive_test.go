@@ -144,6 +144,13 @@ func TestPolygonsOfOtherFormats(t *testing.T) {
 	if _, err := ReadRegions(t.Context(), filepath.Join(dir, "e.kml"), WGS84); err == nil || !strings.Contains(err.Error(), "placemark 1: no polygon") {
 		t.Errorf("a placemark without a polygon: %v", err)
 	}
+	table := filepath.Join(dir, "table.zip")
+	if err := os.WriteFile(table, zipped(t, map[string]string{"a.csv": "x,y,type\n1,2,a\n"}), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRegions(t.Context(), table, WGS84); err == nil || !strings.Contains(err.Error(), "want polygons as") {
+		t.Errorf("regions in a table: %v", err)
+	}
 	if w, err := ReadWindow(t.Context(), filepath.Join(dir, "w.wkt"), Plane); err != nil || !w.Contains(1, 1) {
 		t.Errorf("well-known text: %v", err)
 	}

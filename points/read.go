@@ -157,10 +157,9 @@ func filesIn(folder string) ([]string, error) {
 }
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
-// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, KML or GPX
-// waypoints. Files other than Shapefiles may be compressed
-// with gzip, zstd or bzip2; all may be in a ZIP archive, as KMZ is. The format is recognised from
-// the first bytes.
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, KML or GPX waypoints.
+// Files other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP
+// archive, as KMZ is. The format is recognised from the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
 	return readFile(context.Background(), path, opt)
 }
@@ -227,6 +226,8 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 		switch {
 		case archive:
 			return readZip(ctx, at, size, s)
+		case s.shapes != nil:
+			return errNoShapes
 		case parquet:
 			return readParquet(at, size, s)
 		}
@@ -257,6 +258,9 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	if len(text) == 0 {
 		text = []byte{0}
 	}
+	if s.shapes != nil && text[0] != '<' {
+		return errNoShapes
+	}
 	switch text[0] {
 	case '{', recordSeparator:
 		if isSequence(text) {
@@ -270,6 +274,8 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	}
 	return readTable(br, s)
 }
+
+var errNoShapes = errors.New("want polygons as a Shapefile or KML, plain or in a ZIP archive, or as GeoJSON by itself")
 
 // interruptible is a reader that returns the error of ctx once ctx is done.
 type interruptible struct {
