@@ -114,7 +114,7 @@ func (q *Query) foreign(part string) error {
 // 0.4 ms, which every start of the command would wait for.
 var otherSigns = sync.OnceValue(func() (r struct{ operator, filter, signs, oneLetter *regexp.Regexp }) {
 	r.operator = regexp.MustCompile(`^(AND|OR|NOT|&&|(NEAR|BEFORE)/\d+)$`)
-	r.filter = regexp.MustCompile(`^[-+]?#\S*[:<>=]`)
+	r.filter = regexp.MustCompile(`^[-+]?(#\S*[:<>=]|\pL[\w.-]*:[<>\[{])`)
 	r.signs = regexp.MustCompile(`^[-+(!]|\)$|[\pL*][\^~][\d.]*$`)
 	r.oneLetter = regexp.MustCompile(`\?[\pL\pN*]|[\pL\pN*]\?\*`)
 	return r
