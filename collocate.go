@@ -232,7 +232,7 @@ func (x *Index) open() (err error) {
 		return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer", x.dir)
 	}
 	if o.Schema != nil { // chains are stored in one form
-		s := &fields.Schema{Fields: slices.Clone(o.Schema.Fields)}
+		s := o.Schema.With(slices.Clone(o.Schema.Fields))
 		for i := range s.Fields {
 			s.Fields[i].Analyzer = text.Canonical(s.Fields[i].Analyzer)
 		}

@@ -176,7 +176,7 @@ func suits(want, have *fields.Schema) bool {
 	if have == nil || len(want.Fields) != len(have.Fields) {
 		return false
 	}
-	filled := &fields.Schema{Fields: slices.Clone(want.Fields)}
+	filled := want.With(slices.Clone(want.Fields))
 	for i := range filled.Fields {
 		f := &filled.Fields[i]
 		if f.Analyzer = text.Canonical(f.Analyzer); f.Analyzer == "" {

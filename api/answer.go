@@ -63,6 +63,10 @@ type Hit struct {
 	Explain *search.Explanation `json:"explain,omitempty"`
 	// Snippet is a piece of the text with the query's words marked; nil unless requested.
 	Snippet *search.Snippet `json:"snippet,omitempty"`
+	// MoreSnippets are further ones, best first, if several were requested.
+	MoreSnippets []*search.Snippet `json:"more_snippets,omitempty"`
+	// Passage says where the hit is in its document, if the index has passages.
+	Passage *Passage `json:"passage,omitempty"`
 	// Fields are those requested stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
 	// Lines are the same fields as text, in the requested order.
@@ -77,10 +81,12 @@ type FieldLine struct {
 
 // Details chooses what an Answer contains beyond documents and scores.
 type Details struct {
-	Stats       bool // fill in Answer.Stats
-	Explain     bool // fill in Hit.Explain
-	SnippetSize int  // in bytes; 0 means no snippets
-	First       int  // number of hits that the request itself left out, as in Request.From
+	Stats        bool // fill in Answer.Stats
+	Explain      bool // fill in Hit.Explain
+	SnippetSize  int  // in bytes; 0 means no snippets
+	SnippetCount int  // at most, of a hit; 0 means 1
+	KeepLines    bool // in snippets
+	First        int  // number of hits that the request itself left out, as in Request.From
 	// Plain says that the text of the request was not parsed, so that its signs have no meaning.
 	Plain bool
 	// Show names the stored fields to show.
@@ -178,18 +184,22 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		}
 	}
 	if d.SnippetSize > 0 {
-		list, err := s.Snippets(ctx, r, docs, d.SnippetSize)
+		list, err := s.Excerpts(ctx, r, docs, search.SnippetOptions{Size: d.SnippetSize,
+			Number: d.SnippetCount, KeepLines: d.KeepLines})
 		if err != nil {
 			return nil, err
 		}
-		for i := range list {
-			a.Hits[i].Snippet = list[i]
+		for i, of := range list {
+			a.Hits[i].Snippet, a.Hits[i].MoreSnippets = of[0], of[1:]
 		}
 	}
-	if len(d.Show) > 0 {
-		show, err := s.Index().Schema().Shown(d.Show)
-		if err != nil {
-			return nil, err
+	schema := s.Index().Schema()
+	if cut := schema != nil && schema.Passages != nil; cut || len(d.Show) > 0 {
+		var show []int
+		if len(d.Show) > 0 {
+			if show, err = schema.Shown(d.Show); err != nil {
+				return nil, err
+			}
 		}
 		size := 0
 		for i, doc := range docs {
@@ -209,7 +219,14 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 				return nil, fmt.Errorf("%w: show: the fields of the first %d hits take more than %d bytes: "+
 					"ask for fewer hits (k) or fields (show)", search.ErrRequest, i+1, d.ShowBytes)
 			}
-			a.Hits[i].Fields, a.Hits[i].Lines = Stored(s.Index().Schema(), show, values)
+			if len(show) > 0 {
+				a.Hits[i].Fields, a.Hits[i].Lines = Stored(schema, show, values)
+			}
+			if cut {
+				if a.Hits[i].Passage, err = passageOf(schema, ids[i], values); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	return a, nil

@@ -97,7 +97,12 @@ func (q *Search) order(r *search.Request) uint64 {
 // Resume prepares a request, whose query Ask has set, for cursors: it begins where After says, and
 // its answer says where the next page begins. Requests that are answered once need no call of it.
 func (q *Search) Resume(about *About, r *search.Request, d *Details) error {
-	d.next = cursor{index: about.Index, question: q.order(r)}
+	if d.next = (cursor{index: about.Index, question: q.order(r)}); r.Collapse != search.NoCollapse {
+		d.next = cursor{}
+		if q.After != "" {
+			return wrongf("after", "documents of passages (collapse) have no cursors: use from")
+		}
+	}
 	if q.After == "" {
 		return nil
 	}

@@ -24,6 +24,7 @@ type Storing struct {
 type Fielding struct {
 	Schema string `ask:"schema" file:"" group:"Corpus" help:"JSON file that lists fields with types, instead of fields"`
 	IDRoot string `ask:"id_root" file:"" group:"Corpus" help:"folder to which the IDs of files are relative (default the one that the index remembers; for a new index the folder that is named, or the deepest that holds all files)"`
+	Cutting
 }
 
 // Building says how an index is made.
@@ -69,6 +70,7 @@ type NewIndex struct {
 	Stopwords string `ask:"stopwords" file:"" group:"Corpus" help:"of a new index: drop the words in this file, one per line"`
 	Schema    string `ask:"schema" file:"" group:"Corpus" help:"of a new index: JSON file that lists fields with types"`
 	SynonymFile
+	Cutting
 }
 
 // Delete asks to delete documents by their IDs, or by a query.
@@ -91,10 +93,12 @@ type Stats struct{}
 
 // Show asks what an index stores of a document.
 type Show struct {
-	ID    string   `ask:"id" path:"id" python:"docs" flag:"" needed:"" help:"the ID of the document"`
-	Show  []string `ask:"show" python:"names" not:"http root mcp: all is shown" help:"fields to show (default all that are stored)"`
-	Start int      `ask:"start" range:"0.." not:"command http root python: the whole text is shown" help:"where to begin, in bytes; for long documents"`
-	Bytes int      `ask:"bytes" default:"20000" range:"1..200000" not:"command http root python: the whole text is shown" help:"how much to read; a letter is never split"`
+	ID         string   `ask:"id" path:"id" python:"docs" flag:"" needed:"" help:"the ID of the document"`
+	Show       []string `ask:"show" python:"names" not:"http root mcp: all is shown" help:"fields to show (default all that are stored)"`
+	Start      int      `ask:"start" range:"0.." not:"command http root python: the whole text is shown" help:"where to begin, in bytes; for long documents"`
+	Around     int      `ask:"around" default:"-1" range:"-1.." not:"root: it reads no texts; python: Index.stored shows all" help:"show only the part of the text around this offset in bytes, with the headings above (-1: all)"`
+	Bytes      int      `ask:"bytes" default:"20000" range:"1..200000" not:"root: it reads no texts; python: Index.stored shows all" help:"how much of the text to show around an offset; a letter is never split"`
+	Neighbours int      `ask:"neighbours" range:"0..100" not:"root: it reads no texts; python: Index.stored shows all" help:"show a passage with so many before and after it"`
 }
 
 const (
@@ -320,6 +324,10 @@ type Document struct {
 	// SameID is the number of documents with this ID, of which this is the first; 0 for a single
 	// one.
 	SameID int `json:"same_id,omitempty"`
+	// Passage says where it is in its document, if it is a passage.
+	Passage *Passage `json:"passage,omitempty"`
+	// Part says which part of a text Text is, if it is not all of it.
+	Part *TextPart `json:"part,omitempty"`
 	// Lines are the same fields as text, in the requested order.
 	Lines []FieldLine `json:"-"`
 }
@@ -328,8 +336,18 @@ type Document struct {
 // the text.
 func (q *Show) Do(r *segments.Reader) (*Document, error) {
 	doc, found, err := r.FindDoc(q.ID)
-	if err != nil || !found {
+	if err != nil {
 		return nil, err
+	}
+	s := r.Schema()
+	cut := s != nil && s.Passages != nil
+	switch {
+	case !found && cut:
+		return q.showWhole(r)
+	case !found:
+		return nil, nil
+	case q.Around >= 0 && cut:
+		return nil, wrongf("around", "it is for whole documents: want neighbours for a passage")
 	}
 	d := &Document{ID: q.ID, Doc: doc}
 	if d.Length, err = r.Length(doc); err != nil {
@@ -340,7 +358,6 @@ func (q *Show) Do(r *segments.Reader) (*Document, error) {
 	} else if n > 1 {
 		d.SameID = n
 	}
-	s := r.Schema()
 	if stored := s != nil && s.Has(fields.IsStored); stored || len(q.Show) > 0 {
 		show, err := s.Shown(q.Show)
 		if err != nil {
@@ -351,6 +368,14 @@ func (q *Show) Do(r *segments.Reader) (*Document, error) {
 			return nil, err
 		}
 		d.Fields, d.Lines = Stored(s, show, values)
+		if cut {
+			if d.Passage, err = passageOf(s, q.ID, values); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if q.Neighbours > 0 {
+		return d, q.neighbours(r, d)
 	}
 	if r.HasText() && len(q.Show) == 0 {
 		body, err := r.Text(doc)
@@ -359,6 +384,12 @@ func (q *Show) Do(r *segments.Reader) (*Document, error) {
 		}
 		text := string(body)
 		d.Text = &text
+		if q.Around >= 0 {
+			return d, q.around(d, headingsOf(s, q.ID, body))
+		}
+	}
+	if q.Around >= 0 {
+		return nil, wrongf("around", "no text of the document is stored, or fields are asked for")
 	}
 	return d, nil
 }

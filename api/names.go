@@ -16,7 +16,9 @@ import (
 
 // namesOf has the names of the values of enumerations, by type.
 var namesOf = map[reflect.Type][]string{
-	reflect.TypeFor[search.Mode]():      {search.Or.String(), search.And.String()},
+	reflect.TypeFor[search.Mode](): {search.Or.String(), search.And.String()},
+	reflect.TypeFor[search.Collapse](): {search.NoCollapse.String(), search.BestPassage.String(),
+		search.SumOfPassages.String()},
 	reflect.TypeFor[search.Algorithm](): search.Algorithms(),
 	reflect.TypeFor[engine.Kind](): {engine.Auto.String(), engine.Sequential.String(),
 		engine.Multicore.String(), engine.GPU.String()},

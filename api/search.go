@@ -26,13 +26,17 @@ type Search struct {
 	Plain  bool        `ask:"plain" python:"syntax" help:"treat the query as plain words, whatever signs it has"`
 	Count  bool        `ask:"count" not:"mcp: it is always counted" help:"say how many documents match in all"`
 
-	Snippets    bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text; python: hits have a method for it" help:"show where the words are; the index must store text"`
-	SnippetSize int      `ask:"snippet_size" group:"Answer" not:"python: hits have a method for it" default:"200" range:"1..1048576" at:"mcp: default=300, an assistant sees no page beside it" help:"length of a snippet in bytes"`
-	Show        []string `ask:"show" also:"fields" group:"Answer" not:"python: hits have a method for it" help:"stored fields to show with each document, such as title,url"`
-	Facet       []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
-	Sort        string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc, or by several, as in year:desc,author; documents without a value come last"`
-	Explain     bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
-	Stats       bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
+	Collapse search.Collapse `ask:"collapse" default:"none" not:"root: a document may have passages in several shards" help:"of an index of passages: none: each passage is a hit; best: a document is one hit, its best passage; sum: the same, with the sum of the scores of its passages that match"`
+
+	Snippets     bool     `ask:"snippets" group:"Answer" not:"mcp: they are always shown, if the index stores text; python: hits have a method for it" help:"show where the words are; the index must store text"`
+	SnippetCount int      `ask:"snippet_count" group:"Answer" not:"python: hits have a method for it" default:"1" range:"1..100" help:"most snippets of a document, which do not overlap"`
+	SnippetLines bool     `ask:"snippet_lines" group:"Answer" not:"python: hits have a method for it" help:"keep the line breaks and blanks of snippets"`
+	SnippetSize  int      `ask:"snippet_size" group:"Answer" not:"python: hits have a method for it" default:"200" range:"1..1048576" at:"mcp: default=300, an assistant sees no page beside it" help:"length of a snippet in bytes"`
+	Show         []string `ask:"show" also:"fields" group:"Answer" not:"python: hits have a method for it" help:"stored fields to show with each document, such as title,url"`
+	Facet        []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
+	Sort         string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc, or by several, as in year:desc,author; documents without a value come last"`
+	Explain      bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
+	Stats        bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 
 	Synonyms string `ask:"synonyms" group:"Ranking" help:"synonyms of the query's words, instead of those of the index: rules in the form of Solr with semicolons between them, as in car, auto; colour => color (of the command, a file of them); none for none"`
 	Ranking
@@ -111,7 +115,10 @@ func (q *Search) Request(about *About) (r search.Request, d Details, err error) 
 
 // Prepare returns the request without its query, for doors that answer many: Ask sets it.
 func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) {
-	r.Mode, r.Algorithm, r.Count = q.Mode, q.Algorithm, q.Count
+	r.Mode, r.Algorithm, r.Count, r.Collapse = q.Mode, q.Algorithm, q.Count, q.Collapse
+	if err := search.CheckCollapse(about.Schema, &r); err != nil {
+		return r, d, wrong("collapse", err)
+	}
 	if err := q.page(about, &r); err != nil {
 		return r, d, err
 	}
@@ -152,6 +159,7 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 			return r, d, wrong("show", err)
 		}
 	}
+	d.KeepLines, d.SnippetCount = q.SnippetLines, q.SnippetCount
 	d.Explain, d.Stats, d.Show, d.Plain = q.Explain, q.Stats, q.Show, q.Plain
 	d.Limit, d.From = q.K, q.From
 	return r, d, nil

@@ -25,9 +25,9 @@ func TestTablesOfAnswers(t *testing.T) {
 	got, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	want := [][]string{
 		{"rank", "id", "doc", "score", "snippet.text", "snippet.before", "snippet.after",
-			"fields.tags", "fields.year", "fields.title"},
-		{"1", "'=1+2", "7", "-1.5", "", "", "", "a; -b", "1999", ""},
-		{"2", "say \"hi\", you\nthere", "8", "1e-9", "'@moon", "false", "false", "", "", ""},
+			"snippet.start", "snippet.end", "fields.tags", "fields.year", "fields.title"},
+		{"1", "'=1+2", "7", "-1.5", "", "", "", "", "", "a; -b", "1999", ""},
+		{"2", "say \"hi\", you\nthere", "8", "1e-9", "'@moon", "false", "false", "0", "0", "", "", ""},
 	}
 	if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]string]) {
 		t.Errorf("%q, %v\nwant %q", got, err, want)
@@ -43,7 +43,7 @@ func TestTablesOfAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	later, err := TableOf(&Answer{Hits: []Hit{{Rank: 3, ID: "c"}}}).CSV(nil, first)
-	if err != nil || string(later) != "3,c,0,0,,,,,\r\n" {
+	if err != nil || string(later) != "3,c,0,0,,,,,,,\r\n" {
 		t.Errorf("a later part is %q, %v", later, err)
 	}
 	lines, err := TableOf(a).JSON(nil)

@@ -32,7 +32,7 @@ func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &Schema{[]Field{
+	want := &Schema{Fields: []Field{
 		{Name: "title", Analyzer: "english+stop", Weight: 3},
 		{Name: "body"},
 		{Name: "tags", Type: Keyword, Split: ";", From: []string{"the tags"}},

@@ -76,6 +76,8 @@ func (f *Field) Sources() []string {
 type Schema struct {
 	// Fields are at most MaxFields. Their places in the list, from 0, are their numbers.
 	Fields []Field `json:"fields"`
+	// Passages says how documents are cut; nil means that they are not. See Passages.Cut.
+	Passages *Passages `json:"passages,omitempty"`
 }
 
 // Find returns the number of the field of that name, or -1.
@@ -148,7 +150,7 @@ func (s *Schema) Check() error {
 	if len(s.Of(Text)) == 0 {
 		return errors.New("no field is text: name one whose words are searched, such as body:text")
 	}
-	return nil
+	return s.checkPassages()
 }
 
 func (f *Field) check() error {

@@ -49,7 +49,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	// The stored schema names every analyzer, also where a field uses that of the index.
-	s = &fields.Schema{Fields: slices.Clone(s.Fields)}
+	s = s.With(slices.Clone(s.Fields))
 	analyzers := make([]text.Analyzer, len(s.Fields))
 	for i := range s.Fields {
 		field := &s.Fields[i]

@@ -90,8 +90,8 @@ func (m *snippetMaker) inField(ctx context.Context, all, own text.Analyzer, fiel
 		return nil, err
 	}
 	m.sort()
-	from, to := bestPiece(m.marks, len(m.wants), size)
-	made := cutSnippet(value, m.tokens.Source, m.marks, from, to, size)
+	whole := span{0, uint32(len(value)), m.tokens.Source, m.marks}
+	made := whole.cut(value, whole.words, bestPiece(m.marks, len(m.wants), size), size, false)
 	made.After = made.After || more
 	m.tokens.Trim()
 	return made, nil

@@ -20,6 +20,7 @@ type (
 	//		K         int       // number of answers; 0 means 10, NoHits none
 	//		From      int       // number of best answers to skip, for paging
 	//		Mode      Mode      // Or or And; 0 means Or
+	//		Collapse  Collapse  // documents are hits instead of their passages
 	//		Algorithm Algorithm // all give the same result; 0 means Auto
 	//		Trace     bool      // record how the threshold rose, in Stats.Thresholds
 	//		Count     bool      // compute Result.Total

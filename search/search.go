@@ -201,6 +201,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if err := s.checkWithin(r.Within); err != nil {
 		return nil, err
 	}
+	if r.Collapse != NoCollapse {
+		return s.searchCollapsed(ctx, r)
+	}
 	if len(r.Boosts) > 0 {
 		return s.searchBoosted(ctx, r)
 	}

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/lookup"
@@ -20,13 +21,26 @@ import (
 
 // Snippet is an excerpt of a document's text with the words and phrases of the query marked.
 type Snippet struct {
-	Text  string      `json:"text"`  // white space is collapsed to single blanks
+	Text  string      `json:"text"`  // white space is collapsed to single blanks, unless lines are kept
 	Marks []text.Span `json:"marks"` // positions of the words and phrases in Text
 	// Before reports whether the document has words before Text.
 	Before bool `json:"before"`
 	// After reports whether the document has words after Text.
 	After bool `json:"after"`
+	// Start and End are where Text is in the stored text of the document, in bytes.
+	Start int `json:"start"`
+	End   int `json:"end"` // where it ends
 }
+
+// SnippetOptions says what snippets are like.
+type SnippetOptions struct {
+	Size      int  // about the length of each, in bytes
+	Number    int  // of a document, at most; 0 means 1
+	KeepLines bool // keep white space as it is
+}
+
+// MaxSnippets is the most snippets of a document.
+const MaxSnippets = 100
 
 // Marked returns the snippet as text, with each mark between on and off. It escapes nothing: the
 // text of a document may contain tags. For a page use HTML.
@@ -79,6 +93,20 @@ func (s *Searcher) Snippet(ctx context.Context, r Request, doc uint32, size int)
 // Snippets is Snippet for several documents of one query; it looks up the words only once.
 func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 	size int) (list []*Snippet, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	found, err := s.Excerpts(ctx, r, docs, SnippetOptions{Size: size})
+	for _, one := range found {
+		list = append(list, one[0])
+	}
+	return list, err
+}
+
+// Excerpts returns the snippets of each of several documents, the best first. They do not overlap.
+// Those after the first have words of the query.
+func (s *Searcher) Excerpts(ctx context.Context, r Request, docs []uint32,
+	o SnippetOptions) (list [][]*Snippet, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -87,8 +115,11 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 	if !s.index.HasText() {
 		return nil, ask.Refuse("snippet: the index stores no text")
 	}
-	if size < 1 {
-		return nil, ask.Refuse("snippet: size %d: want at least 1", size)
+	if o.Size < 1 {
+		return nil, ask.Refuse("snippet: size %d: want at least 1", o.Size)
+	}
+	if o.Number < 0 || o.Number > MaxSnippets {
+		return nil, ask.Refuse("snippet: %d of a document: want 1 to %d", o.Number, MaxSnippets)
 	}
 	for _, doc := range docs {
 		if int(doc) >= s.index.Numbers() {
@@ -117,12 +148,12 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 	} else if err := m.query.Find(&s.e.Lexicon, &r); err != nil {
 		return nil, fmt.Errorf("snippet: %w", err)
 	}
-	out := make([]*Snippet, len(docs))
+	out := make([][]*Snippet, len(docs))
 	for i, doc := range docs {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
-		if out[i], err = m.make(ctx, s, doc, uint32(min(size, math.MaxInt32))); err != nil {
+		if out[i], err = m.make(ctx, s, doc, o); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)
 		}
 	}
@@ -144,8 +175,9 @@ func newSnippetMaker() *snippetMaker {
 	return &snippetMaker{tokens: text.Tokens{WantSource: true}}
 }
 
-// make returns the snippet of a document.
-func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc, size uint32) (*Snippet, error) {
+// make returns the snippets of a document.
+func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc uint32,
+	o SnippetOptions) ([]*Snippet, error) {
 	body, err := s.index.AppendText(m.body[:0], int(doc))
 	if err != nil {
 		return nil, err
@@ -162,7 +194,7 @@ func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc, size uint32) 
 			}
 		}
 	}
-	made, err := m.of(ctx, s.analyzer, body, breaks, size)
+	made, err := m.of(ctx, s.analyzer, body, breaks, o)
 	if err != nil {
 		return nil, fmt.Errorf("document %d: %w", doc, err)
 	}
@@ -173,9 +205,10 @@ func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc, size uint32) 
 	return made, nil
 }
 
-// of returns the snippet of a text, in which phrases do not go across breaks.
+// of returns the snippets of a text, in which phrases do not go across breaks.
 func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, breaks []uint32,
-	size uint32) (*Snippet, error) {
+	o SnippetOptions) ([]*Snippet, error) {
+	size := uint32(min(o.Size, math.MaxInt32))
 	body, more := cutText(body)
 	if err := a.Analyze(body, &m.tokens); err != nil {
 		return nil, err
@@ -198,10 +231,67 @@ func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, bre
 			m.sort()
 		}
 	}
-	from, to := bestPiece(m.marks, wanted, size)
-	made := cutSnippet(body, m.tokens.Source, m.marks, from, to, size)
-	made.After = made.After || more
-	return made, nil
+	whole := span{0, uint32(len(body)), m.tokens.Source, m.marks}
+	best := bestPiece(whole.marks, wanted, size)
+	list := []*Snippet{whole.cut(body, whole.words, best, size, o.KeepLines)}
+	for rest := []span{whole}; len(list) < o.Number; {
+		rest = without(rest, list[len(list)-1])
+		var from span
+		best = piece{}
+		for _, part := range rest {
+			if p := bestPiece(part.marks, wanted, size); p.better(best) {
+				from, best = part, p
+			}
+		}
+		if best.count == 0 {
+			break
+		}
+		made := from.cut(body, whole.words, best, size, o.KeepLines)
+		if made.End <= made.Start {
+			break
+		}
+		list = append(list, made)
+	}
+	for _, made := range list {
+		made.After = made.After || more
+	}
+	return list, nil
+}
+
+// span is a part of a text with its words and marks.
+type span struct {
+	start, end uint32
+	words      []text.Span
+	marks      []mark
+}
+
+// without returns what is left of spans without a snippet.
+func without(list []span, s *Snippet) (rest []span) {
+	for _, p := range list {
+		if uint32(s.End) <= p.start || uint32(s.Start) >= p.end {
+			rest = append(rest, p)
+			continue
+		}
+		rest = append(rest, p.part(p.start, uint32(s.Start)), p.part(uint32(s.End), p.end))
+	}
+	return rest
+}
+
+// part returns what lies between two offsets as a whole.
+func (p span) part(start, end uint32) span {
+	inside := func(s text.Span) bool { return s.Start >= start && s.End <= end }
+	out := span{start: start, end: end}
+	for _, w := range p.words {
+		if inside(w) {
+			out.words = append(out.words, w)
+		}
+	}
+	for _, m := range p.marks {
+		if inside(m.Span) {
+			out.marks = append(out.marks, m)
+		}
+	}
+	return out
 }
 
 // cutText returns the part of a text that snippets are made from: all of it, or up to the last
@@ -226,11 +316,17 @@ type mark struct {
 	word int
 }
 
+// piece is a range of marks that fits in an excerpt.
+type piece struct{ from, to, distinct, count int }
+
+func (p piece) better(q piece) bool {
+	return p.distinct > q.distinct || p.distinct == q.distinct && p.count > q.count
+}
+
 // bestPiece returns the range of the marks in the best excerpt.
-func bestPiece(marks []mark, words int, size uint32) (from, to int) {
+func bestPiece(marks []mark, words int, size uint32) (best piece) {
 	count := make([]int, words)
 	distinct, lo := 0, 0
-	bestDistinct, bestCount := 0, 0
 	for hi, m := range marks {
 		if count[m.word]++; count[m.word] == 1 {
 			distinct++
@@ -241,28 +337,28 @@ func bestPiece(marks []mark, words int, size uint32) (from, to int) {
 			}
 			lo++
 		}
-		if n := hi + 1 - lo; distinct > bestDistinct || distinct == bestDistinct && n > bestCount {
-			bestDistinct, bestCount = distinct, n
-			from, to = lo, hi+1
+		if p := (piece{lo, hi + 1, distinct, hi + 1 - lo}); p.better(best) {
+			best = p
 		}
 	}
-	return from, to
+	return best
 }
 
-// cutSnippet cuts the excerpt around marks[from:to] out of the document, at word boundaries, with a
-// third of the remaining room before the first mark.
-func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size uint32) *Snippet {
-	end := uint32(len(body))
-	first, last := uint32(0), min(size, end)
+// cut cuts the excerpt around a piece out of the document, whose words are all, at word boundaries,
+// with a third of the remaining room before the first mark.
+func (p span) cut(body []byte, all []text.Span, best piece, size uint32, lines bool) *Snippet {
+	words, marks, from, to := p.words, p.marks, best.from, best.to
+	end := p.end
+	first, last := p.start, min(p.start+size, end)
 	if to > from {
 		first, last = marks[from].Start, marks[to-1].End
 		for _, m := range marks[from:to] {
 			last = max(last, m.End) // a part ends before its name
 		}
 		room := size - min(size, last-first)
-		first -= min(first, room/3)
+		first -= min(first-p.start, room/3)
 		last = min(end, max(last, first+size))
-		first = min(first, last-min(last, size))
+		first = min(first, max(p.start, last-min(last, size)))
 		first = min(first, marks[from].Start)
 	}
 	start, stop := end, uint32(0) // bounds of the whole words inside
@@ -274,7 +370,7 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 	if start >= stop {
 		return &Snippet{After: len(words) > 0}
 	}
-	s := &Snippet{Before: start > words[0].Start, After: stop < words[len(words)-1].End}
+	s := &Snippet{Before: start > all[0].Start, After: stop < all[len(all)-1].End}
 	if !s.After {
 		stop = end // include the closing punctuation
 	}
@@ -285,12 +381,13 @@ func cutSnippet(body []byte, words []text.Span, marks []mark, from, to int, size
 		}
 		s.After = true
 	}
-	s.copy(body, marks, start, stop)
+	s.Start, s.End = int(start), int(stop)
+	s.copy(body, marks, start, stop, lines)
 	return s
 }
 
-// copy fills Text with body[start:stop], white space collapsed, and Marks.
-func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
+// copy fills Text with body[start:stop], white space collapsed unless lines are kept, and Marks.
+func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32, lines bool) {
 	out := make([]byte, 0, stop-start)
 	next := 0
 	for next < len(marks) && marks[next].Start < start {
@@ -317,8 +414,8 @@ func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
 			end = max(end, marks[next].End)
 			next++
 		}
-		switch c := body[i]; c {
-		case ' ', '\t', '\n', '\r', '\v', '\f':
+		switch c := body[i]; {
+		case !lines && isBlank(c):
 			if n := len(out); n > 0 && out[n-1] != ' ' {
 				out = append(out, ' ')
 			}
@@ -326,8 +423,12 @@ func (s *Snippet) copy(body []byte, marks []mark, start, stop uint32) {
 			out = append(out, c)
 		}
 	}
-	for n := len(out); n > 0 && out[n-1] == ' '; n-- {
+	for n := len(out); n > 0 && isBlank(out[n-1]); n-- {
 		out = out[:n-1]
 	}
 	s.Text = unsafe.String(unsafe.SliceData(out), len(out)) // out is not modified afterwards
+}
+
+func isBlank(c byte) bool {
+	return c == ' ' || '\t' <= c && c <= '\r'
 }

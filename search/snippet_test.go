@@ -98,13 +98,37 @@ func FuzzSnippet(f *testing.F) {
 			m.query.Terms = append(m.query.Terms, model.Term{Text: string(words.Word(i))})
 		}
 		for range 2 { // the second time with used buffers
-			s, err := m.of(t.Context(), a, []byte(body), nil, uint32(size))
+			list, err := m.of(t.Context(), a, []byte(body), nil,
+				SnippetOptions{Size: size, Number: 3, KeepLines: which&8 > 0})
 			if err != nil {
 				return
 			}
-			checkSnippet(t, s, body, size)
+			for i, s := range list {
+				checkSnippet(t, s, body, size)
+				checkPlace(t, s, body, which&8 > 0)
+				for _, other := range list[:i] {
+					if s.Start < other.End && other.Start < s.End {
+						t.Errorf("the snippets %+v and %+v overlap", s, other)
+					}
+				}
+			}
 		}
 	})
+}
+
+// checkPlace checks that a snippet is where it says in a text.
+func checkPlace(t *testing.T, s *Snippet, body string, lines bool) {
+	t.Helper()
+	if s.Start > s.End || s.End > len(body) {
+		t.Fatalf("a snippet from %d to %d of %d bytes", s.Start, s.End, len(body))
+	}
+	part := body[s.Start:s.End]
+	if !lines {
+		part = strings.Join(strings.FieldsFunc(part, func(r rune) bool { return r < 128 && isBlank(byte(r)) }), " ")
+	}
+	if got := strings.TrimRight(part, " \t\n\r\v\f"); got != s.Text && !strings.HasSuffix(got, s.Text) {
+		t.Errorf("bytes %d to %d are %q, not %q", s.Start, s.End, part, s.Text)
+	}
 }
 
 func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
@@ -116,7 +140,7 @@ func checkSnippet(t *testing.T, s *Snippet, body string, size int) {
 		return strings.Join(strings.FieldsFunc(s,
 			func(r rune) bool { return strings.ContainsRune(" \t\n\r\v\f", r) }), " ")
 	}
-	if !strings.Contains(blanks(body), s.Text) {
+	if !strings.Contains(blanks(body), blanks(s.Text)) {
 		t.Errorf("%q is not a part of %q", s.Text, body)
 	}
 	at := uint32(0)

@@ -33,6 +33,7 @@ var createdName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 type indexParams struct {
 	Analyzer  string
 	Fields    json.RawMessage
+	Passages  *fields.Passages
 	StoreText bool
 	Positions bool
 }
@@ -48,8 +49,10 @@ func (a *indexParams) set(name string, raw json.RawMessage) error {
 	case "fields":
 		a.Fields = raw
 		return nil
+	case "passages":
+		return api.Decode(name, raw, &a.Passages)
 	}
-	return fmt.Errorf("unknown name %q: want analyzer, fields, store_text, positions", name)
+	return fmt.Errorf("unknown name %q: want analyzer, fields, passages, store_text, positions", name)
 }
 
 // options parses the body of a request for a new index; it may be empty.
@@ -74,6 +77,11 @@ func (a *indexParams) options(body []byte) (o segments.Options, err error) {
 		}
 		if err != nil {
 			return o, fmt.Errorf("fields: %w", err)
+		}
+	}
+	if a.Passages != nil {
+		if o.Schema, err = a.Passages.Cut(o.Schema); err != nil {
+			return o, fmt.Errorf("passages: %w", err)
 		}
 	}
 	return o, nil

@@ -18,13 +18,19 @@ func (x *exchange) document() {
 		x.fail(http.StatusConflict, fmt.Errorf("the shard is %s, not %s", x.g.shard.key(), asked))
 		return
 	}
+	ask := api.Show{}
+	if err := x.asked(api.ShowQuestion, &ask); err != nil {
+		x.refuse(refusedAs(err), err)
+		return
+	}
+	ask.ID = id
 	var answer *documentAnswer
 	err := x.work(shortLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
 		if x.o.Root != nil {
 			answer, err = x.documentInShards(ctx, id)
 			return err
 		}
-		answer, err = (&api.Show{ID: id}).Do(x.g.s.Index())
+		answer, err = ask.Do(x.g.s.Index())
 		if answer != nil {
 			answer.Doc += int(x.g.shard.First)
 		}

@@ -114,6 +114,12 @@ func (w *object) hit(h *api.Hit) {
 		w.name("snippet")
 		w.snippet(h.Snippet)
 	}
+	if len(h.MoreSnippets) > 0 {
+		w.any("more_snippets", h.MoreSnippets)
+	}
+	if h.Passage != nil {
+		w.any("passage", h.Passage)
+	}
 	if len(h.Fields) > 0 {
 		w.any("fields", h.Fields)
 	}
@@ -140,6 +146,8 @@ func (w *object) snippet(s *search.Snippet) {
 	}
 	w.bool("before", s.Before)
 	w.bool("after", s.After)
+	w.int("start", int64(s.Start))
+	w.int("end", int64(s.End))
 	w.b = append(w.b, '}')
 }
 

@@ -34,7 +34,9 @@ func FuzzAnswersEqualEncodingJSON(f *testing.F) {
 		}
 		if with&4 != 0 {
 			a.Hits[1].Snippet = &search.Snippet{Text: s, Before: true, Marks: []text.Span{{Start: 1, End: 2}, {Start: 4, End: uint32(n)}}}
-			a.Hits[0].Snippet = &search.Snippet{Text: id, After: true}
+			a.Hits[0].Snippet = &search.Snippet{Text: id, After: true, Start: int(n), End: 7}
+			a.Hits[0].MoreSnippets = []*search.Snippet{{Text: s}}
+			a.Hits[1].Passage = &api.Passage{Document: s, Number: 1, Of: 2, End: int(n), Heading: id}
 		}
 		if with&8 != 0 {
 			a.Hits[0].Fields = map[string]any{s: []string{id}, "n": n}

@@ -33,7 +33,7 @@ func TestOwnersOfDocuments(t *testing.T) {
 	root := rootOver(t, new(strings.Builder), []*machine{newMachine(t, shards[0])}, []*machine{busy})
 	x := &exchange{Server: root, g: root.first().hold(), r: httptest.NewRequest(http.MethodGet, "/", nil)}
 	q := &shardAsk{Whole: x.g.shard.Whole, Ask: searchParams{late: new(lateShards)}}
-	q.Ask.Query, q.Ask.K, q.Ask.SnippetSize = "membrane", 1, 100
+	q.Ask.Query, q.Ask.K, q.Ask.SnippetSize, q.Ask.SnippetCount = "membrane", 1, 100, 1
 	last := uint32(x.g.docs - 1)
 	var failed []error
 	answers := 0

@@ -614,7 +614,8 @@ func (x *exchange) describeInShards(clock *stageClock, a *searchParams, words []
 		}
 		for n, i := range places {
 			to, from := &answer.Hits[i], &found.Hits[n]
-			to.Explain, to.Snippet, to.Fields = from.Explain, from.Snippet, from.Fields
+			to.Explain, to.Snippet, to.MoreSnippets = from.Explain, from.Snippet, from.MoreSnippets
+			to.Fields, to.Passage = from.Fields, from.Passage
 		}
 	})
 }

@@ -62,7 +62,7 @@ func (v *Server) makeRoutes() []route {
 		{post, "/v1/compact", "merge", thisIndex | changes | bare, (*exchange).compact},
 		{get, "/v1/search", "search", thisIndex | steady, (*exchange).one},
 		{post, "/v1/search", "batch", thisIndex | bare, (*exchange).manyLines},
-		{get, "/v1/documents/{id}", "document", thisIndex | steady | bare, (*exchange).document},
+		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
 		{get, "/v1/places", "places", steady | bare, (*exchange).places},
 		{get, "/v1/places/points", "points", steady, (*exchange).points},
 		{get, "/v1/places/patterns", "patterns", steady, aboutPlaces(api.MineQuestion)},

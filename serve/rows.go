@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/search"
 )
 
 // The tables of answers, such as the hits of a search, are also sent as rows: one JSON object per
@@ -106,6 +107,11 @@ func (x *exchange) streamHits(a searchParams, kind string) {
 	left := a.K
 	if a.paged, a.most = true, streamPage; x.o.Root != nil {
 		a.most = x.o.MaxK // shards have the same limit
+	}
+	if a.Collapse != search.NoCollapse && a.K > a.most {
+		x.refuse(http.StatusBadRequest, &api.Error{Param: "k", Said: strconv.Itoa(a.K),
+			Err: fmt.Errorf("documents of passages (collapse) come in one page: want at most %d", a.most)})
+		return
 	}
 	out := lines{x: x, kind: typeOfRows(kind), control: http.NewResponseController(x.w)}
 	defer out.end()

@@ -352,7 +352,7 @@ func (c *writer) deleteMatching(w *segments.Writer, find func(*search.Searcher) 
 
 // objects returns a reader of documents for the index.
 func (g *generation) objects(most int64) *text.Objects {
-	o := text.Options{Schema: g.schema, Sparse: true, Encoding: text.UTF8, MaxDocument: most,
+	o := text.Options{Schema: g.schema.Documents(), Sparse: true, Encoding: text.UTF8, MaxDocument: most,
 		Weights: text.OfWeights(g.analyzerName)}
 	if text.OfBytes(g.analyzerName) {
 		o.Encoding = text.Bytes

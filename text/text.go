@@ -30,6 +30,16 @@ type Document struct {
 	// Breaks are the offsets in Text, ascending, at which another field, or another value of a
 	// list, begins. Phrases do not cross them. They are valid as long as Text is.
 	Breaks []uint32
+	// Headings are those of the field that is cut into passages, ascending. Without any, lines of
+	// Markdown may be; see fields.Headings.
+	Headings []Heading
+}
+
+// Heading is a heading in a text.
+type Heading struct {
+	At    int    `json:"at"`    // where its line begins, in bytes
+	Level int    `json:"level"` // 1 is the outermost
+	Text  string `json:"text"`  // without signs of Markdown
 }
 
 // Batch is a run of consecutive documents of a corpus. Batches are numbered from 0 in corpus order
@@ -88,6 +98,8 @@ type Options struct {
 	// Schema, in place of Fields, names the fields with their types. The text of a document is that
 	// of its text fields, in the schema's order.
 	Schema *fields.Schema
+	// Cut says that the documents of Source are passages already, if Schema has Passages.
+	Cut bool
 	// Sparse allows fields of the schema that occur in no JSON record: Note is called, and it is
 	// not an error.
 	Sparse bool
@@ -141,6 +153,9 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 	if err := given.Context(ctx); err != nil {
 		return given.Failed[Document](err)
 	}
+	if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
+		return c.passages(s).all(ctx)
+	}
 	if c.Source != nil {
 		return c.sourceAll(ctx)
 	}
@@ -154,6 +169,9 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) error) error {
 	if err := given.Context(ctx); err != nil {
 		return err
+	}
+	if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
+		return c.passages(s).batches(ctx, fn)
 	}
 	if c.Source != nil {
 		return c.sourceBatches(ctx, fn)

@@ -48,7 +48,7 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	}
 	o, _ := c.Files.Options(c.Analyzer) // no error: method analyzer has checked it
 	o.Plain, o.Schema, o.Root, o.Except = c.plain, c.schema, c.IDRoot, results
-	if c.schema != nil {
+	if c.schema.Documents() != nil {
 		o.Fields = nil // they are in the schema, with their types
 	}
 	o.Memory, o.Threads, o.Progress = int64(a.memory), a.textThreads(), a.progress("reading")
@@ -70,6 +70,12 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 	}
 	if err := c.readSchema(); err != nil {
 		return nil, err
+	}
+	if c.typed {
+		var err error
+		if c.schema, err = c.Cut(c.schema); err != nil {
+			return nil, asFlags(api.FieldingQuestion, err)
+		}
 	}
 	an, err := c.Split()
 	if err != nil {

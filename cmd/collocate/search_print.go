@@ -20,11 +20,21 @@ type searchJSON struct {
 
 func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 	fmt.Fprintf(w, "%d\t%s\t%.6f\n", h.Rank, h.ID, h.Score)
+	if p := h.Passage; p != nil {
+		fmt.Fprintf(w, "\t%s, %d of %d, bytes %d to %d", p.Document, p.Number, p.Of, p.Start, p.End)
+		if p.Heading != "" {
+			fmt.Fprintf(w, ": %s", strings.Join(strings.Fields(p.Heading), " "))
+		}
+		fmt.Fprintln(w)
+	}
 	for _, l := range h.Lines {
 		fmt.Fprintf(w, "\t%s: %s\n", l.Name, l.Value)
 	}
 	if s := h.Snippet; s != nil {
-		fmt.Fprintf(w, "\t%s\n", s.Marked(f.highlight, f.unhighlight))
+		for _, s := range append([]*search.Snippet{s}, h.MoreSnippets...) {
+			shown := s.Marked(f.highlight, f.unhighlight)
+			fmt.Fprintf(w, "\t%s\n", strings.ReplaceAll(shown, "\n", "\n\t"))
+		}
 	}
 	if e := h.Explain; e != nil && e.Tree != nil {
 		printPart(w, e.Tree, 1)

@@ -28,7 +28,8 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"k1": {"0.9", "k1", "0.9"}, "b": {"0.4", "b", "0.4"}, "k3": {"8", "k3", "8"}, "mu": {"500", "mu", "500"},
 		"variant": {"lucene", "variant", "lucene"}, "snippet-size": {"80", "snippet_size", "80"},
 		"after": {"abc", "after", "abc"}, "boost": {"log(views, 9)", "boost", "log(views, 9)"},
-		"synonyms": {"none", "synonyms", "none"},
+		"synonyms": {"none", "synonyms", "none"}, "collapse": {"best", "collapse", "best"},
+		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all"}
 	refused := []string{

@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/trec"
 )
 
@@ -171,7 +172,12 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	}
 	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits),
 		func(b []byte, i int) ([]byte, float32, error) {
+			at := len(b)
 			b, err := w.s.Index().AppendDocID(b, int(found.Hits[i].Doc))
+			if w.f.ask.Collapse != search.NoCollapse && err == nil { // runs are judged by documents
+				parent, _, _ := text.SplitPassageID(string(b[at:]))
+				b = append(b[:at], parent...)
+			}
 			return b, found.Hits[i].Score, err
 		})
 	return t, err

@@ -201,7 +201,7 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 			}
 		}
 	}
-	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema, MaxDocument: math.MaxInt64}}
+	c := text.Corpus{Source: source, Options: text.Options{Schema: b.schema, Cut: true, MaxDocument: math.MaxInt64}}
 	return index.Build(context.Background(), dir, &c, index.BuildOptions{
 		Analyzer: b.analyzer, Analyzers: b.more, StoreText: b.keepText, Positions: b.places,
 		Memory: max(memory, b.need()),

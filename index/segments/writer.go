@@ -62,11 +62,12 @@ type Writer struct {
 
 	merging sync.Mutex // one merge at a time
 	mu      sync.Mutex
-	m       manifest   // the manifest committed last
-	next    int        // number of the next segment
-	segs    []*segment // segments of the next commit
-	buffer  *buffer    // documents after them, not yet in a segment
-	making  string     // name of the segment that a merge is writing, not yet in segs
+	m       manifest     // the manifest committed last
+	next    int          // number of the next segment
+	segs    []*segment   // segments of the next commit
+	buffer  *buffer      // documents after them, not yet in a segment
+	cut     *text.Cutter // nil unless documents are cut into passages
+	making  string       // name of the segment that a merge is writing, not yet in segs
 	changed bool
 	err     error // fatal error, after which only Close works
 
@@ -265,7 +266,7 @@ func (w *Writer) checkFields(s *fields.Schema) error {
 // withAnalyzers returns the schema with the analyzer of each text field filled in, as indexes store
 // it.
 func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
-	s = &fields.Schema{Fields: slices.Clone(s.Fields)}
+	s = s.With(slices.Clone(s.Fields))
 	for _, i := range s.Of(fields.Text) {
 		if s.Fields[i].Analyzer == "" {
 			s.Fields[i].Analyzer = w.o.Analyzer.Name()
@@ -275,14 +276,16 @@ func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 	return s
 }
 
-// Schema returns the schema of the documents' fields, or nil if they have none.
+// Schema returns the schema of the documents' fields, or nil if they have none. It is that of whole
+// documents if the index has passages.
 func (w *Writer) Schema() (*fields.Schema, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lock == nil {
 		return nil, errClosed
 	}
-	return w.schema()
+	s, err := w.schema()
+	return s.Documents(), err
 }
 
 func (w *Writer) schema() (*fields.Schema, error) {
@@ -297,6 +300,7 @@ func (w *Writer) begin() error {
 	schema, err := w.schema()
 	w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions, schema)
 	w.buffer.more = w.o.Analyzers
+	w.cut = cutter(schema)
 	return err
 }
 
@@ -351,7 +355,8 @@ var errClosed = fmt.Errorf("segments: the writer is closed: %w", index.ErrClosed
 
 // Add appends a document. Every document must have an ID; an older document with the same ID is
 // replaced. If the index has a schema, the document needs Fields, in the order of the schema, and
-// no Text; see fields.Schema.Values and text.Document.Complete.
+// no Text; see fields.Schema.Values and text.Document.Complete. If the schema has Passages, the
+// document is cut, and its Fields are those of whole documents: see Schema.
 func (w *Writer) Add(d text.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -361,12 +366,18 @@ func (w *Writer) Add(d text.Document) error {
 	if d.ID == "" {
 		return errors.New("segments: a document without an ID: it would replace others without one")
 	}
-	if err := w.buffer.add(d); err != nil {
-		return err
-	}
-	w.changed = true
-	if _, err := w.remove(d.ID); err != nil {
-		return w.fail(err)
+	if w.cut != nil {
+		if err := w.addPassages(d); err != nil {
+			return err
+		}
+	} else {
+		if err := w.buffer.add(d); err != nil {
+			return err
+		}
+		w.changed = true
+		if _, err := w.remove(d.ID); err != nil {
+			return w.fail(err)
+		}
 	}
 	if w.buffer.full(w.o.Memory) {
 		return w.fail(w.flush())
@@ -376,6 +387,9 @@ func (w *Writer) Add(d text.Document) error {
 
 // has reports whether a document of the segments has an ID.
 func (w *Writer) has(id string) (bool, error) {
+	if w.cut != nil {
+		id = text.PassageID(id, 1)
+	}
 	for _, s := range w.segs {
 		docs, err := s.FindDocs(id)
 		if err != nil {
@@ -404,15 +418,17 @@ func (w *Writer) remove(id string) (n int, err error) {
 	return n, nil
 }
 
-// Delete deletes the documents with an ID and returns how many there were.
+// Delete deletes the documents with an ID and returns how many there were; of a document that is
+// cut, how many passages.
 func (w *Writer) Delete(id string) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err != nil {
 		return 0, w.err
 	}
-	n, err = w.remove(id)
-	if w.buffer.remove(id) {
+	if w.cut != nil {
+		n, err = w.deletePassages(id)
+	} else if n, err = w.remove(id); w.buffer.remove(id) {
 		n++
 	}
 	w.changed = w.changed || n > 0
@@ -421,7 +437,8 @@ func (w *Writer) Delete(id string) (n int, err error) {
 
 // DeleteDocs deletes documents of a generation, given as one set for each segment. It returns how
 // many it deleted; some of them may have been deleted before. The generation must be the one that
-// this Writer started from or committed last, but segments may have been merged since.
+// this Writer started from or committed last, but segments may have been merged since. With one
+// passage, all of its document are deleted.
 func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -446,6 +463,13 @@ func (w *Writer) DeleteDocs(g *Reader, sets []*docset.Set) (n int, err error) {
 			set, ok := s.image(g.segments[i].Name, sets[i])
 			if !ok {
 				continue // if no segment has it, all its documents were deleted before
+			}
+			if w.cut != nil {
+				more, err := w.removeWhole(s, set)
+				if n += more; err != nil {
+					return n, w.fail(err)
+				}
+				break
 			}
 			for doc := range set.All() {
 				if s.remove(doc) {
@@ -519,12 +543,17 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	}
 	for _, s := range w.segs {
 		for d, err := range s.SharedIDs(r) {
-			if err != nil {
+			n := 0
+			switch {
+			case err != nil:
+			case w.cut != nil:
+				n, err = w.replaced(s, d)
+			case s.remove(d):
+				n = 1
+			}
+			if replaced += n; err != nil {
 				r.Close()
 				return 0, 0, w.fail(err)
-			}
-			if s.remove(d) {
-				replaced++
 			}
 		}
 	}

@@ -47,6 +47,9 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			return pipe.Reply{}, pipe.ValueError{Err: err}
 		}
 	}
+	if o.Schema, err = ask.Cut(o.Schema); err != nil {
+		return pipe.Reply{}, err
+	}
 	defer bounded(memory)()
 	err = index.Build(ctx, ask.Out, corpus, index.BuildOptions{
 		Analyzer:          an,

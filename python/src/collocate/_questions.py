@@ -92,6 +92,11 @@ class Search(TypedDict, total=False):
     from_: Annotated[int, 0, "skip this many of the best documents, to see the next ones"]
     mode: Annotated[str, "or", "or: any of the words; and: all of them"]
     count: Annotated[bool, False, "say how many documents match in all"]
+    collapse: Annotated[
+        str, "none",
+        "of an index of passages: none: each passage is a hit; best: a document is one hit, its "
+        "best passage; sum: the same, with the sum of the scores of its passages that match",
+    ]  # fmt: skip
     facet: Annotated[
         Names, (),
         "count the values of a field over all matching documents, and show the 10 most frequent, "
@@ -223,6 +228,26 @@ class Build(Files, Splitting, Resources, total=False):
         "folder to which the IDs of files are relative (default the one that the index "
         "remembers; for a new index the folder that is named, or the deepest that holds all "
         "files)",
+    ]  # fmt: skip
+    passages: Annotated[
+        int, 0,
+        "cut documents into passages of at most this many words, at headings and ends of "
+        "sentences; each is a document of the index, with the ID DOCUMENT#1 and so on (0: whole "
+        "documents)",
+    ]  # fmt: skip
+    overlap: Annotated[
+        int, 20,
+        "how much of a passage the next one repeats, in per cent of its words",
+    ]  # fmt: skip
+    passage_field: Annotated[
+        str, "",
+        "text field that is cut, if documents have several (default the one called text, body, "
+        "content or contents)",
+    ]  # fmt: skip
+    headings: Annotated[
+        str, "auto",
+        "which lines are headings: auto: those with # in Markdown files; markdown: in all "
+        "documents; none",
     ]  # fmt: skip
     synonyms: Annotated[
         Path, "",

@@ -35,6 +35,7 @@ Synonyms = str | os.PathLike[str] | Sequence[str] | None
 _HITS = 1 << 23
 # Number of hits that search_all asks for at a time.
 _PAGE = 1 << 14
+_NOT_OF_ALL = {"k", "from_", "count", "facet", "collapse", "threads", "progress"}
 
 
 class Index:
@@ -367,10 +368,10 @@ class Index:
     def search_all(self, query: str, **options: Any) -> Iterator[Hit]:
         """All documents that match a query, best first, one by one: there may be millions.
 
-        options are those of `search`, without k, from_, count and facet. The documents come from
-        the worker in pages. If the index changes meanwhile, the next page is a ValueError.
+        options are those of `search`, without k, from_, count, facet and collapse. The documents
+        come from the worker in pages. If the index changes meanwhile, the next page is a ValueError.
         """
-        if wrong := {"k", "from_", "count", "facet", "threads", "progress"} & options.keys():
+        if wrong := _NOT_OF_ALL & options.keys():
             raise TypeError(f"search_all has no {', '.join(sorted(wrong))}: it finds all documents")
         page = self.search(query, _PAGE, **options)
         while True:

@@ -64,6 +64,8 @@ type Request struct {
 	From int
 	// Mode requires any of the words or all of them.
 	Mode Mode
+	// Collapse makes documents hits instead of their passages.
+	Collapse Collapse
 	// Algorithm evaluates the query; all give the same result.
 	Algorithm Algorithm
 	// Trace records how the threshold rose, in Stats.Thresholds, if one core evaluates the query.
@@ -99,12 +101,15 @@ type Request struct {
 	Proximity *Proximity
 	// Boosts raise scores by values of fields, in this order.
 	Boosts []Boost
+
+	_ uint64 // fills the size
 }
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
 		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0 ||
+		r.Collapse != NoCollapse ||
 		r.Synonyms != nil && r.Synonyms.Len() > 0
 }
 

@@ -157,6 +157,20 @@ export interface Document {
   fields?: Record<string, Value> // The stored fields that have a value.
   id: string // In the corpus.
   length: number // In words.
+  part?: {
+    end: number // Where it ends.
+    heading?: string // Heading has the headings above the part in a Markdown file or a document of passages, the outermost first, with " > " between them.
+    size: number // Of the whole text.
+    start: number // In bytes.
+  } // Part says which part of a text Text is, if it is not all of it.
+  passage?: {
+    document: string // ID of the whole document.
+    end: number // Where it ends.
+    heading?: string // Heading has the headings above the passage, the outermost first, with " > " between them.
+    number: number // Of the passage in it, from 1.
+    of: number // Number of its passages.
+    start: number // Start and End are where the passage is in the stored text of the document, or in the field that was cut, in bytes.
+  } // Passage says where it is in its document, if it is a passage.
   same_id?: number // The number of documents with this ID, of which this is the first; 0 for a single one.
   text?: string // Nil unless the index stores it.
 }
@@ -199,6 +213,15 @@ export interface Hit {
   explain?: Explanation
   fields?: Record<string, Value> // Those requested stored fields that have a value.
   id: string // The document's ID in the corpus.
+  more_snippets?: Snippet[] // Further ones, best first, if several were requested.
+  passage?: {
+    document: string // ID of the whole document.
+    end: number // Where it ends.
+    heading?: string // Heading has the headings above the passage, the outermost first, with " > " between them.
+    number: number // Of the passage in it, from 1.
+    of: number // Number of its passages.
+    start: number // Start and End are where the passage is in the stored text of the document, or in the field that was cut, in bytes.
+  } // Passage says where the hit is in its document, if the index has passages.
   rank: number // Counted from 1.
   score: number // By the model; higher is better.
   snippet?: Snippet
@@ -431,11 +454,13 @@ export interface Report {
 export interface Snippet {
   after: boolean // Whether the document has words after Text.
   before: boolean // Whether the document has words before Text.
+  end: number // Where it ends.
   marks: {
     end: number // Offset behind the last byte.
     start: number // Offset of the first byte.
   }[] | null // Positions of the words and phrases in Text.
-  text: string // White space is collapsed to single blanks.
+  start: number // Start and End are where Text is in the stored text of the document, in bytes.
+  text: string // White space is collapsed to single blanks, unless lines are kept.
 }
 
 export interface Stats {
