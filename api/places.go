@@ -342,7 +342,7 @@ func (q *Mine) Check() error {
 	case q.Alternative != coloc.Attraction && q.Adjust == coloc.MaxT:
 		return wrongf("alternative", "adjust max tests attraction only: it compares with the largest index of each round")
 	case q.Null == points.Times && tested && q.Within == "":
-		return wrongf("null", "times permutes times, which only matter with within")
+		return wrongf("null", "times permutes times, which matter only to neighbours in time")
 	case q.Bandwidth > 0 && !tested:
 		return wrongf("bandwidth", "it needs significance")
 	case q.Window != "" && q.Regions != "" && tested:

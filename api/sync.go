@@ -24,7 +24,7 @@ type Sync struct {
 }
 
 const folderDoors = "http: the server changes no index by files of its machine: run the command beside it, and it follows; " +
-	"python: run the command, as a job or with watch"
+	"python: run the command, as a job or with watch; page: it knows the files that are dropped on it alone"
 
 // SyncQuestion declares how a folder is followed.
 var SyncQuestion = answers[folders.Report](declare[Sync]("sync", "keep an index in step with a folder of files", onlyReads, noWriting, folderDoors))
