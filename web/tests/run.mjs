@@ -401,6 +401,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await dialog.getByRole('button', { name: 'Add 3 documents' }).click()
     await page.getByText('books has 3 documents').waitFor()
     await page.getByLabel('Words to search for').fill('sea')
+    await page.waitForURL(/q=sea/)
     await page.getByRole('link', { name: 'The Sea, the Sea' }).click()
     const reader = page.getByRole('dialog')
     await reader.getByRole('button', { name: 'Edit' }).click()
