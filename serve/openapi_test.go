@@ -332,6 +332,9 @@ func TestAnswersFitTheSpec(t *testing.T) {
 			if i == 0 && strings.HasPrefix(o.OperationID, "search") && o.method == "GET" {
 				r.URL.RawQuery, ok = "q=cell&k=3&snippets=1&explain=1&count=1&stats=1", true
 			}
+			if i == 0 && strings.HasPrefix(o.OperationID, "patterns") {
+				r.URL.RawQuery, ok = "distance=1&min_prevalence=0.5", true
+			}
 			if i == 0 && o.OperationID == "analogy" {
 				r.URL.RawQuery, ok = "a=the&b=cell&c=bank", true
 			}

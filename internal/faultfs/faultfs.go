@@ -169,10 +169,19 @@ func (c *Crash) note(path string) (*node, error) {
 func (c *Crash) Leave(to string, newNames bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if newNames {
-		return c.leaveNow(to, c.Root)
+	if !newNames {
+		return c.leave(to, c.root)
 	}
-	return c.leave(to, c.root)
+	for tries := 0; ; tries++ {
+		err := c.leaveNow(to, c.Root)
+		// Another goroutine may rename a file between the listing of its folder and its copy.
+		if !errors.Is(err, fs.ErrNotExist) || tries == 100 {
+			return err
+		}
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
+	}
 }
 
 func (c *Crash) leave(to string, n *node) error {

@@ -32,13 +32,16 @@ class Snippet:
     """A piece of a document's text.
 
     marks are the places of the query's words, start and end in UTF-8 bytes. before and after say
-    whether the document has more text there.
+    whether the document has more text there. start and end are where the piece is in the stored
+    text of the document, in UTF-8 bytes.
     """
 
     text: str
     marks: list[dict[str, int]] = field(default_factory=list)
     before: bool = False
     after: bool = False
+    start: int = 0
+    end: int = 0
 
     def __post_init__(self) -> None:
         self.marks = self.marks or []
