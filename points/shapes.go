@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/textfile"
 )
 
@@ -62,6 +63,9 @@ func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygo
 // ReadRegions is ParseRegions of a file, which may also be a Shapefile, KML, or one of them in a
 // ZIP archive.
 func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	list, ok, err := readPolygons(ctx, path, to)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -83,6 +87,9 @@ func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
 // ReadWindow is ParseWindow of a file, which may also be a Shapefile, KML, or one of them in a ZIP
 // archive.
 func ReadWindow(ctx context.Context, path string, to *CRS) (*Window, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	list, ok, err := readPolygons(ctx, path, to)
 	if err != nil {
 		return nil, err

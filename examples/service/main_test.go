@@ -44,7 +44,7 @@ func call(t testing.TB, h http.Handler, method, path string, body any) (code int
 func TestService(t *testing.T) {
 	h := service(t, 300)
 	code, answer := call(t, h, "GET", "/search?q=%22quiet+river%22&filter=year:>=2010", nil)
-	if code != 200 || !strings.Contains(answer, `\u003cmark\u003equiet\u003c/mark\u003e`) || !strings.Contains(answer, `"field":"kind"`) {
+	if code != 200 || !strings.Contains(answer, `\u003cmark\u003equiet river\u003c/mark\u003e`) || !strings.Contains(answer, `"field":"kind"`) {
 		t.Errorf("a phrase: %d %s", code, answer)
 	}
 	if code, answer := call(t, h, "GET", "/search?q=%22open", nil); code != 400 {
