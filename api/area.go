@@ -13,7 +13,7 @@ import (
 
 // Area says where points could have been.
 type Area struct {
-	Window string `ask:"window" file:"" group:"Study area" help:"study area, in which points could have been: a file with polygons as GeoJSON or well-known text, or the polygons themselves; by default it is estimated from the points"`
+	Window string `ask:"window" file:"" group:"Study area" help:"study area, in which points could have been: a file with polygons (GeoJSON, well-known text, a Shapefile, KML or KMZ), or the polygons themselves; by default it is estimated from the points"`
 	Clip   bool   `ask:"clip" group:"Study area" help:"leave out points outside the window, instead of refusing them"`
 }
 

@@ -49,8 +49,9 @@ class Files(TypedDict, total=False):
 class InArea(TypedDict, total=False):
     window: Annotated[
         Path, "",
-        "study area, in which points could have been: a file with polygons as GeoJSON or "
-        "well-known text, or the polygons themselves; by default it is estimated from the points",
+        "study area, in which points could have been: a file with polygons (GeoJSON, well-known "
+        "text, a Shapefile, KML or KMZ), or the polygons themselves; by default it is estimated "
+        "from the points",
     ]  # fmt: skip
     clip: Annotated[bool, False, "leave out points outside the window, instead of refusing them"]
 
@@ -432,7 +433,7 @@ class Mine(InArea, Points, Resources, total=False):
     regions: Annotated[
         Path, "",
         "mine each cell of a grid over the area separately, such as 4x3, or each polygon of a "
-        "GeoJSON file",
+        "file (GeoJSON, a Shapefile, KML or KMZ)",
     ]  # fmt: skip
     level: Annotated[
         Union[int, str], 1,
