@@ -18,17 +18,26 @@ type Cutting struct {
 	Headings     string `ask:"headings" group:"Passages" default:"auto" one:"auto,markdown,none" help:"which lines are headings: auto: those with # in Markdown files; markdown: in all documents; none"`
 }
 
-// Cut returns the schema of the passages of documents with the fields s, or s if there are none.
-func (c *Cutting) Cut(s *fields.Schema) (*fields.Schema, error) {
+// passages returns what the parameters say, or nil if documents stay whole.
+func (c *Cutting) passages() (*fields.Passages, error) {
 	if c.Passages == 0 {
 		if c.PassageField != "" {
 			return nil, wrongf("passage_field", "it needs passages, the number of words")
 		}
-		return s, nil
+		return nil, nil
 	}
-	p := fields.Passages{Words: c.Passages, Overlap: c.Passages * c.Overlap / 100, Field: c.PassageField}
+	p := &fields.Passages{Words: c.Passages, Overlap: c.Passages * c.Overlap / 100, Field: c.PassageField}
 	if err := p.Headings.UnmarshalText([]byte(c.Headings)); err != nil {
 		return nil, wrong("headings", err)
+	}
+	return p, nil
+}
+
+// Cut returns the schema of the passages of documents with the fields s, or s if there are none.
+func (c *Cutting) Cut(s *fields.Schema) (*fields.Schema, error) {
+	p, err := c.passages()
+	if p == nil || err != nil {
+		return s, err
 	}
 	out, err := p.Cut(s)
 	if err != nil {

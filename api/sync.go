@@ -20,7 +20,8 @@ type Sync struct {
 	Again       bool     `ask:"again" help:"read all files again, also those that did not change"`
 	Moved       bool     `ask:"moved" help:"the folder was moved here since the index was made"`
 	AllowEmpty  bool     `ask:"allow_empty" help:"delete all documents if the folder has no files any more"`
-	Watch       bool     `ask:"watch" help:"go on until interrupted: follow each change within seconds"`
+	Cutting
+	Watch bool `ask:"watch" help:"go on until interrupted: follow each change within seconds"`
 }
 
 const folderDoors = "http: the server changes no index by files of its machine: run the command beside it, and it follows; " +
@@ -36,8 +37,15 @@ func (q *Sync) Options(a text.Analyzer) (o folders.Options, err error) {
 			return o, wrong("encoding", err)
 		}
 	}
+	cut, err := q.Cutting.passages()
+	if err != nil {
+		return o, err
+	}
+	if cut != nil && cut.Field == "" {
+		cut.Field = "text"
+	}
 	return folders.Options{
-		Analyzer: a, Positions: !q.NoPositions, Exclude: q.Exclude, NoIgnore: q.NoIgnore, Hidden: q.Hidden,
+		Passages: cut, Analyzer: a, Positions: !q.NoPositions, Exclude: q.Exclude, NoIgnore: q.NoIgnore, Hidden: q.Hidden,
 		Encoding: q.Encoding, MaxFile: int64(q.MaxFile), Hash: q.Hash, Again: q.Again, Moved: q.Moved, AllowEmpty: q.AllowEmpty,
 	}, nil
 }

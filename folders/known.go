@@ -6,6 +6,7 @@ import (
 	"github.com/collocate/collocate/index/columns"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/text"
 )
 
 // known is what the index has of a file.
@@ -18,15 +19,17 @@ type known struct {
 
 // known1 is a document of the index.
 type known1 struct {
-	segment, doc int // its number in the segment
-	id           string
+	segment, doc int    // its number in the segment
+	id           string // of the whole document
 }
 
 // readKnown lists what an index has of each file. Documents without a path were added by others,
-// and are left alone.
+// and are left alone. Of a document in passages the first one is looked at, since all say the same.
 func readKnown(g *segments.Reader) (files map[string]*known, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	files = make(map[string]*known, g.Docs())
+	schema := g.Schema()
+	cut := schema != nil && schema.Passages != nil
 	for n, s := range g.Segments() {
 		var col [5]*columns.Column
 		for i, name := range []string{"path", "size", "modified", "recheck", "problem"} {
@@ -57,6 +60,16 @@ func readKnown(g *segments.Reader) (files map[string]*known, err error) {
 			id, err := s.DocID(d)
 			if err != nil {
 				return nil, err
+			}
+			if cut {
+				parent, number, ok := text.SplitPassageID(id)
+				if !ok {
+					return nil, fmt.Errorf("%s: %q is not the ID of a passage", g.Dir(), id)
+				}
+				if number > 1 {
+					continue
+				}
+				id = parent
 			}
 			f := files[path]
 			if f == nil {

@@ -15,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/folders"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/trials"
+	"github.com/collocate/collocate/text"
 )
 
 const (
@@ -28,16 +30,23 @@ const (
 // Random edits, renames and deletions, each few followed by a Sync in a process of its own, which
 // is often killed. When one is not, the index has exactly what the folder has. COLLOCATE_TEST_LONG
 // makes 600 edits.
-func TestNothingIsStaleOrLost(t *testing.T) {
+func TestNothingIsStaleOrLost(t *testing.T) { staleOrLost(t, nil) }
+
+// The same, if files are cut into passages of two words.
+func TestNothingIsStaleOrLostInPassages(t *testing.T) {
+	staleOrLost(t, &fields.Passages{Words: 2, Field: "text"})
+}
+
+func staleOrLost(t *testing.T, cut *fields.Passages) {
 	if dir := os.Getenv(childFolder); dir != "" { // the process to be killed
 		d := newDesk(t)
-		d.dir, d.ix, d.o.Batch = dir, os.Getenv(childIndex), 3
+		d.dir, d.ix, d.o.Batch, d.o.Passages = dir, os.Getenv(childIndex), 3, cut
 		d.sync()
 		return
 	}
 	rng := rand.New(rand.NewPCG(54, 1))
 	d := newDesk(t)
-	d.o.Batch = 3
+	d.o.Batch, d.o.Passages = 3, cut
 	m := &mess{d: d, rng: rng}
 	m.write("keep.txt")
 	edits, kills, syncs := 0, 0, 0
@@ -206,8 +215,8 @@ func (m *mess) indexed() map[string]string {
 		m.d.t.Fatal(err)
 	}
 	defer g.Close()
-	all := map[string]string{}
-	text := folders.Schema().Find("text")
+	all, parts := map[string]string{}, map[string]string{}
+	at := folders.Schema().Find("text")
 	for n, s := range g.Segments() {
 		for doc := range s.Docs() {
 			if s.Live != nil && !s.Live.Has(uint32(doc)) {
@@ -218,10 +227,28 @@ func (m *mess) indexed() map[string]string {
 			if err := errors.Join(err1, err2); err != nil {
 				m.d.t.Fatal(err)
 			}
-			if _, twice := all[id]; twice {
+			into := all
+			if m.d.o.Passages != nil {
+				into = parts
+			}
+			if _, twice := into[id]; twice {
 				m.d.t.Fatalf("%q is there twice", id)
 			}
-			all[id] = string(slices.Concat(values[text]...))
+			into[id] = string(slices.Concat(values[at]...))
+		}
+	}
+	for n := 1; len(parts) > 0; n++ { // all passages of a document, without a gap
+		for _, id := range slices.Collect(maps.Keys(parts)) {
+			if parent, number, _ := text.SplitPassageID(id); number == n {
+				if _, ok := all[parent]; ok != (n > 1) {
+					m.d.t.Fatalf("%q: there are others before it: %v", id, ok)
+				}
+				all[parent] += parts[id]
+				delete(parts, id)
+			}
+		}
+		if n > 100 {
+			m.d.t.Fatalf("no passages: %q", parts)
 		}
 	}
 	return all

@@ -288,6 +288,9 @@ func (s *syncer) reuse(out *outcome, hash string) (done bool, err error) {
 			return true, nil
 		}
 	}
+	if s.old.Schema().Passages != nil { // the text is not stored as a whole: find it again
+		return false, nil
+	}
 	if was.problem { // the reason is not stored: find it again
 		out.how = read
 		return false, nil

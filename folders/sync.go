@@ -22,6 +22,8 @@ import (
 type Options struct {
 	Analyzer  text.Analyzer // of a new index, or nil or the same for an existing one
 	Positions bool          // a new index has positions, for phrases
+	// Passages says how a new index cuts the texts of files into passages; nil leaves them whole.
+	Passages *fields.Passages
 
 	Exclude  []string // patterns as in .gitignore, relative to the folder; they come before the ignore files
 	NoIgnore bool     // do not read .gitignore and .ignore
@@ -68,9 +70,10 @@ type Report struct {
 	Problems []Problem `json:"problems"`
 	// Encodings are the numbers of files read now that were not in UTF-8.
 	Encodings  map[string]int `json:"encodings"`
-	Documents  int            `json:"documents"`  // of the index, after this
-	Segments   int            `json:"segments"`   // of the index
-	Generation uint64         `json:"generation"` // counts the commits
+	Documents  int            `json:"documents"`          // of the index, after this
+	Passages   bool           `json:"passages,omitempty"` // they are passages
+	Segments   int            `json:"segments"`           // of the index
+	Generation uint64         `json:"generation"`         // counts the commits
 
 	folders []string // that were read
 }
@@ -165,6 +168,11 @@ func (s *syncer) open(dir string) error {
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		o.Schema, o.Positions = Schema(), s.o.Positions
+		if p := s.o.Passages; p != nil {
+			if o.Schema, err = p.Cut(o.Schema); err != nil {
+				return err
+			}
+		}
 	default:
 		return err
 	}
@@ -294,6 +302,7 @@ func (s *syncer) finish(ctx context.Context, dir string) error {
 		return err
 	}
 	r := s.report
+	r.Passages = g.Schema().Passages != nil
 	r.Documents, r.Segments, r.Generation = g.Docs(), len(g.Segments()), g.Generation()
 	return g.Close()
 }

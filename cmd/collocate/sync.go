@@ -31,6 +31,7 @@ A change is one commit, and a search at the same time sees the index before or a
 run commits every 20,000 files, so one that is killed is continued by the next.`,
 		Example: `  collocate sync ~/notes notes.index
   collocate search notes.index 'solar path:astronomy/*' --show path,title
+  collocate sync ~/notes notes.index --passages 200
   collocate sync ~/src src.index --exclude 'vendor/,*.min.js' --analyzer 'code | parts | lower'
   collocate sync ~/notes notes.index --watch`,
 		Args: cobra.ExactArgs(2),
@@ -41,9 +42,12 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 			}
 			if is, err := segments.Open(args[1]); err == nil {
 				is.Close()
-				if f := cmd.Flags(); f.Changed("no-positions") {
-					return usagef("--no-positions: %s exists, and keeps the options that it was made with; leave it out", args[1])
-				} else if !f.Changed("analyzer") {
+				for _, made := range []string{"no-positions", "passages", "overlap", "passage-field", "headings"} {
+					if cmd.Flags().Changed(made) {
+						return usagef("--%s: %s exists, and keeps the options that it was made with; leave it out", made, args[1])
+					}
+				}
+				if !cmd.Flags().Changed("analyzer") {
 					analyzer = nil
 				}
 			} else if !errors.Is(err, os.ErrNotExist) {
@@ -109,7 +113,11 @@ func (a *app) synced(r *folders.Report) error {
 			parts = append(parts, fmt.Sprint(p.n, " ", p.what))
 		}
 	}
-	a.summary("%s; %s in %s of %s", strings.Join(parts, ", "), counted(r.Documents, "document"),
+	what := "document"
+	if r.Passages {
+		what = "passage"
+	}
+	a.summary("%s; %s in %s of %s", strings.Join(parts, ", "), counted(r.Documents, what),
 		counted(r.Segments, "segment"), r.Index)
 	return nil
 }
