@@ -58,7 +58,7 @@ func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
 		unpackGapsKernel(unsafe.SliceData(data), uint64(w), out, at)
 		return
 	}
-	unpackGaps[w](data, out, at)
+	unpackGaps(data, w, out, at)
 }
 
 //go:noescape

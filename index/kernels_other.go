@@ -21,7 +21,7 @@ func prefetchItems(*byte, *uint32, int, uint8) {}
 func unpackFull(data []byte, w uint, out *[BlockSize]uint32) { unpackPlain[w](data, out) }
 
 func unpackFullGaps(data []byte, w uint, out *[BlockSize]uint32, at uint32) {
-	unpackGaps[w](data, out, at)
+	unpackGaps(data, w, out, at)
 }
 
 func takeSteps(docs, tfs []uint32, next uint32, to *waiting, at int) (wrong, all uint32) {

@@ -18,16 +18,19 @@ func put4(o *[4]uint32, x, y uint64) {
 	o[3] = uint32(y >> 32)
 }
 
-// sum4 stores the running sums of a row's numbers, plus 1 each, from at on, and returns the last.
-func sum4(o *[4]uint32, at uint32, x, y uint64) uint32 {
-	x += pair
-	y += pair
-	a := at + uint32(x)
-	b := a + uint32(x>>32)
-	c := b + uint32(y)
-	d := c + uint32(y>>32)
-	o[0], o[1], o[2], o[3] = a, b, c, d
-	return d
+// unpackGaps unpacks 128 numbers of w bits. out[i] is at plus the first i+1 numbers, each plus 1.
+// One function per width that adds as it unpacks took 0.7 to 1.0 of the time, and 2,000 more lines.
+func unpackGaps(in []byte, w uint, out *[BlockSize]uint32, at uint32) {
+	unpackPlain[w](in, out)
+	for i := 0; i < BlockSize; i += 4 {
+		o := (*[4]uint32)(out[i:])
+		x, y, z := o[0], o[1], o[2]
+		o[0] = at + x
+		o[1] = at + (x + y)
+		o[2] = at + (x + y + z)
+		at += x + y + z + o[3]
+		o[3] = at
+	}
 }
 
 // unpackTail unpacks n consecutive numbers of w bits, lowest bit first, and adds 1 to each. The

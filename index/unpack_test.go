@@ -42,7 +42,7 @@ func testEveryWidthRoundTrips(t *testing.T) {
 		}
 		before := rng.Uint32()
 		for name, unpack := range map[string]func(){
-			"gaps":          func() { unpackGaps[w](packed, &out, before) },
+			"gaps":          func() { unpackGaps(packed, w, &out, before) },
 			"full":          func() { unpackFullGaps(roomy, w, &out, before) },
 			"full, no room": func() { unpackFullGaps(packed[:len(packed):len(packed)], w, &out, before) },
 		} {
@@ -91,7 +91,7 @@ func BenchmarkUnpack(b *testing.B) {
 		})
 		b.Run("gaps", func(b *testing.B) {
 			for b.Loop() {
-				unpackGaps[w](packed, &out, 7)
+				unpackGaps(packed, w, &out, 7)
 			}
 		})
 	}

@@ -1,7 +1,6 @@
-// Command genunpack writes the unrolled decoders of package index: for each bit width, one function
-// that unpacks 128 numbers, and one that unpacks 128 gaps and adds them up. Straight-line code with
-// constant shifts is fastest, in Go and in assembly. For assembly, genunpack writes the same steps
-// as macros, which the file of each processor defines.
+// Command genunpack writes the decoders of package index: for each bit width, one that unpacks
+// 128 numbers. Straight-line code with constant shifts is fastest, in Go and in assembly. For
+// assembly, genunpack writes the same steps as macros, which the file of each processor defines.
 package main
 
 import (
@@ -34,103 +33,70 @@ package index
 
 import "encoding/binary"
 
+// unpackPlain is indexed by bit width. out[i] is the i-th number plus 1.
+var unpackPlain = [...]func(in []byte, out *[BlockSize]uint32){
 `)
-	for _, kind := range []string{"Plain", "Gaps"} {
-		fmt.Fprintf(&b, "// unpack%s is indexed by bit width. %s\n", kind, doc[kind])
-		fmt.Fprintf(&b, "var unpack%s = [...]func(in []byte, out *[BlockSize]uint32%s){\n", kind, extra(kind))
-		for w := 0; w <= 31; w++ {
-			fmt.Fprintf(&b, "unpack%s%d,", kind, w)
-			if w%8 == 7 {
-				fmt.Fprintln(&b)
-			}
+	for w := range 32 {
+		fmt.Fprintf(&b, "unpackPlain%d,", w)
+		if w%8 == 7 {
+			fmt.Fprintln(&b)
 		}
-		fmt.Fprint(&b, "}\n\n")
 	}
-	for w := 0; w <= 31; w++ {
-		function(&b, "Plain", w)
-		function(&b, "Gaps", w)
+	fmt.Fprint(&b, "}\n\n")
+	for w := range 32 {
+		function(&b, w)
 	}
 	return format.Source(b.Bytes())
 }
 
-var doc = map[string]string{
-	"Plain": "out[i] is the i-th number plus 1.",
-	"Gaps":  "out[i] is at plus the first i+1 numbers, each plus 1.",
-}
-
-func extra(kind string) string {
-	if kind == "Gaps" {
-		return ", at uint32"
-	}
-	return ""
-}
-
 // function writes the decoder of one width. Row r of four numbers begins at bit r*w of four lanes
-// of 32 bits; a uint64 holds two lanes.
-func function(b *bytes.Buffer, kind string, w int) {
-	in := "in"
+// of 32 bits; a uint64 holds two lanes. The steps repeat once a row begins with a word.
+func function(b *bytes.Buffer, w int) {
 	if w == 0 {
-		in = "_"
+		fmt.Fprint(b, "func unpackPlain0(_ []byte, out *[BlockSize]uint32) {\nfor i := range out {\nout[i] = 1\n}\n}\n\n")
+		return
 	}
-	fmt.Fprintf(b, "func unpack%s%d(%s []byte, out *[BlockSize]uint32%s) {\n", kind, w, in, extra(kind))
-	if w > 0 {
-		fmt.Fprintf(b, "p := (*[%d]byte)(in)\n", 16*w)
-		fmt.Fprintf(b, "const m = (1<<%d - 1) * pair\n", w)
-		fmt.Fprintln(b, load(0, ":="))
+	rows := 8 // fewer would spend more on the loop
+	for rows*w%32 != 0 {
+		rows *= 2
 	}
-	for r := range 32 {
-		lo, hi := "0", "0"
+	fmt.Fprintf(b, "func unpackPlain%d(in []byte, out *[BlockSize]uint32) {\n", w)
+	p, o := "in", "out"
+	if rows < 32 {
+		fmt.Fprintf(b, "for i := range %d {\n", 32/rows)
+		p, o = fmt.Sprintf("in[%d*i:]", rows*w/2), "o"
+		fmt.Fprintf(b, "o := (*[%d]uint32)(out[%d*i:])\n", 4*rows, 4*rows)
+	}
+	fmt.Fprintf(b, "p := (*[%d]byte)(%s)\n", rows*w/2, p)
+	fmt.Fprintf(b, "const m = (1<<%d - 1) * pair\n", w)
+	fmt.Fprintln(b, load(0, ":="))
+	op := ":="
+	for r := range rows {
 		word, shift := r*w/32, r*w%32
-		switch {
-		case w == 0:
-		case shift+w < 32:
-			lo, hi = part("x", shift, "m"), part("y", shift, "m")
-		case shift+w == 32:
-			lo, hi = part("x", shift, "m"), part("y", shift, "m")
-			emit(b, kind, r, lo, hi)
-			if r < 31 {
-				fmt.Fprintln(b, load(word+1, "="))
-			}
-			continue
-		default: // the number continues in the next word
-			rest := shift + w - 32
-			fmt.Fprintf(b, "u, v %s x>>%d&((1<<%d-1)*pair), y>>%d&((1<<%d-1)*pair)\n", define(r, w), shift, 32-shift, shift, 32-shift)
+		lo, hi := part("x", shift), part("y", shift)
+		if rest := shift + w - 32; rest > 0 { // the number continues in the next word
+			fmt.Fprintf(b, "u, v %s x>>%d&((1<<%d-1)*pair), y>>%d&((1<<%d-1)*pair)\n", op, shift, 32-shift, shift, 32-shift)
 			fmt.Fprintln(b, load(word+1, "="))
 			lo = fmt.Sprintf("u|x&((1<<%d-1)*pair)<<%d", rest, 32-shift)
 			hi = fmt.Sprintf("v|y&((1<<%d-1)*pair)<<%d", rest, 32-shift)
+			op = "="
 		}
-		emit(b, kind, r, lo, hi)
+		fmt.Fprintf(b, "put4((*[4]uint32)(%s[%d:]), %s, %s)\n", o, 4*r, lo, hi)
+		if shift+w == 32 && r+1 < rows {
+			fmt.Fprintln(b, load(word+1, "="))
+		}
+	}
+	if rows < 32 {
+		fmt.Fprint(b, "}\n")
 	}
 	fmt.Fprint(b, "}\n\n")
 }
 
-// define returns := for the first row of a width that spans two words, and = for later ones.
-func define(r, w int) string {
-	for q := range r {
-		if s := q * w % 32; s+w > 32 {
-			return "="
-		}
-	}
-	return ":="
-}
-
-func emit(b *bytes.Buffer, kind string, r int, lo, hi string) {
-	row := fmt.Sprintf("(*[4]uint32)(out[%d:])", 4*r)
-	switch {
-	case kind == "Plain":
-		fmt.Fprintf(b, "put4(%s, %s, %s)\n", row, lo, hi)
-	case r < 31:
-		fmt.Fprintf(b, "at = sum4(%s, at, %s, %s)\n", row, lo, hi)
-	default:
-		fmt.Fprintf(b, "sum4(%s, at, %s, %s)\n", row, lo, hi)
-	}
-}
-
-func part(v string, shift int, mask string) string {
+func part(v string, shift int) string {
 	if shift == 0 {
-		return v + "&" + mask
+		return v + "&m"
 	}
-	return fmt.Sprintf("%s>>%d&%s", v, shift, mask)
+	return fmt.Sprintf("%s>>%d&m", v, shift)
 }
 
 func load(word int, op string) string {
