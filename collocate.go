@@ -25,8 +25,8 @@
 // A query without the name of a field looks in all text fields, whose words are those that
 // Options.Analyzer makes. The analyzer of a field makes the words that title:eclipse finds.
 //
-// Complete and Similar suggest words; Options.Observe and Log tell what the Index does. The program
-// examples/service is a web service with all of it.
+// Complete and Similar suggest words; Options.Observe, Progress and Log tell what the Index does.
+// The program examples/service is a web service with all of it.
 //
 // The package has no code for GPUs or for formats of corpora: packages gpu and formats bring these.
 // It runs on 64-bit systems and, with GOOS=js GOARCH=wasm, in a browser: Go's package os then takes
@@ -58,7 +58,6 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -97,40 +96,23 @@ type Options struct {
 	// MergeFactor is the number of segments of about the same size that are merged into one; 0
 	// means 10. More make commits faster and searches slower.
 	MergeFactor int
+	// MergePolicy chooses which neighbouring segments are merged, instead of MergeFactor; see
+	// segments.Options. It may be nil.
+	MergePolicy func(documents, deleted []int) (from, to int)
 	// MergeBehind merges in the background after Commit, not before it returns; the next Commit
 	// shows the result.
 	MergeBehind bool
-	// Log gets commits and refreshes at level debug, and at level warn the errors that no call
+	// Log gets the events of Observe at level debug, and at level warn the errors that no call
 	// returns, such as those of RefreshEvery; nil means no log.
 	Log *slog.Logger
 	// Observe is called after every call of the kinds that Event names, by the goroutine that made
-	// it: for metrics. It must be fast, and not use the Index. It may be nil.
+	// it, and after every merge: for metrics. It must be fast, and not use the Index. It may be nil.
 	Observe func(Event)
+	// Progress is called while documents are written and segments are merged, in Add, Commit, Compact
+	// and in the background: see segments.Options. It must be fast, and not use the Index. It may be
+	// nil.
+	Progress func(segments.Progress)
 }
-
-// Event is a call that has ended.
-type Event struct {
-	Call string        // search, all, add, delete, commit or refresh
-	Took time.Duration // all of the call
-	// Documents is how many it found, added or deleted; after commit and refresh, how many searches
-	// now see.
-	Documents int
-	Err       error // what the call returned
-}
-
-// observe reports a call that began at start.
-func (x *Index) observe(call string, start time.Time, documents int, err error) {
-	took := time.Since(start)
-	if o := x.options.Observe; o != nil {
-		o(Event{Call: call, Took: took, Documents: documents, Err: err})
-	}
-	if l := x.options.Log; l != nil && (call == "commit" || call == "refresh") {
-		l.Debug("collocate: "+call, "index", x.dir, "took", took, "documents", documents, "error", err)
-	}
-}
-
-// observed reports whether calls are worth timing.
-func (x *Index) observed() bool { return x.options.Observe != nil || x.options.Log != nil }
 
 // Index is an open index.
 type Index struct {
@@ -144,6 +126,7 @@ type Index struct {
 
 	writing sync.Mutex
 	writer  *segments.Writer // nil before the first change
+	merging time.Time        // when a merge began; zero if there is none. The writer merges one at a time.
 
 	refreshing sync.Mutex
 	closed     bool          // guarded by refreshing
@@ -243,10 +226,10 @@ func (x *Index) open() (err error) {
 	if err != nil {
 		return err
 	}
-	w, err := segments.NewWriter(x.dir, segments.Options{Analyzer: analyzer, Analyzers: o.Analyzers,
-		StoreText: !o.NoText && o.Schema == nil, Positions: !o.NoPositions, Schema: o.Schema, Memory: o.Memory,
-		MergeFactor: o.MergeFactor, Background: o.MergeBehind})
-	x.writer = w
+	to := x.writerOptions()
+	to.Analyzer, to.Schema = analyzer, o.Schema
+	to.StoreText, to.Positions = !o.NoText && o.Schema == nil, !o.NoPositions
+	x.writer, err = segments.NewWriter(x.dir, to)
 	return err
 }
 
@@ -279,6 +262,17 @@ func (x *Index) adopt(r *segments.Reader) error {
 	return nil
 }
 
+// writerOptions returns the options of a writer, but for those of a new index.
+func (x *Index) writerOptions() segments.Options {
+	o := &x.options
+	to := segments.Options{Analyzers: o.Analyzers, Memory: o.Memory, MergeFactor: o.MergeFactor,
+		MergePolicy: o.MergePolicy, Background: o.MergeBehind}
+	if o.Progress != nil || x.observed() {
+		to.Progress = x.progress
+	}
+	return to
+}
+
 // write calls fn with the writer.
 func (x *Index) write(fn func(*segments.Writer) error) error {
 	x.writing.Lock()
@@ -290,8 +284,7 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 		return ErrReadOnly
 	}
 	if x.writer == nil {
-		w, err := segments.NewWriter(x.dir, segments.Options{Analyzers: x.options.Analyzers, Memory: x.options.Memory,
-			MergeFactor: x.options.MergeFactor, Background: x.options.MergeBehind})
+		w, err := segments.NewWriter(x.dir, x.writerOptions())
 		if err != nil {
 			return err
 		}
@@ -306,7 +299,7 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 func (x *Index) Add(documents ...any) (err error) {
 	added := 0
 	if x.observed() {
-		defer func(start time.Time) { x.observe("add", start, added, err) }(time.Now())
+		defer func(start time.Time) { x.observe(Event{Call: "add", Documents: added, Err: err}, start) }(time.Now())
 	}
 	err = x.write(func(w *segments.Writer) error {
 		for i, v := range documents {
@@ -328,7 +321,7 @@ func (x *Index) Add(documents ...any) (err error) {
 // until Commit.
 func (x *Index) Delete(ids ...string) (n int, err error) {
 	if x.observed() {
-		defer func(start time.Time) { x.observe("delete", start, n, err) }(time.Now())
+		defer func(start time.Time) { x.observe(Event{Call: "delete", Documents: n, Err: err}, start) }(time.Now())
 	}
 	err = x.write(func(w *segments.Writer) error {
 		for _, id := range ids {
@@ -345,28 +338,45 @@ func (x *Index) Delete(ids ...string) (n int, err error) {
 // Commit makes all changes durable and shows them to searches. Then it merges segments where that
 // is due (see Options.MergeFactor and MergeBehind); if only that fails, the error is a
 // *segments.MergeError, and the changes hold. A context that is cancelled before changes nothing.
-func (x *Index) Commit(ctx context.Context) (err error) {
-	if err := given.Context(ctx); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return named("commit", err)
-	}
-	if x.observed() {
-		defer func(start time.Time) { x.observe("commit", start, x.Len(), err) }(time.Now())
-	}
-	err = x.write(func(w *segments.Writer) error {
+func (x *Index) Commit(ctx context.Context) error {
+	return x.commit(ctx, "commit", func(w *segments.Writer) error {
 		if x.options.MergeBehind {
 			return w.Commit()
 		}
 		_, err := w.CommitAndMerge(ctx)
 		return err
 	})
+}
+
+// Compact commits, and merges all segments into one without deleted documents: searches are then at
+// their fastest. It writes the whole index again. Errors are like those of Commit.
+func (x *Index) Compact(ctx context.Context) error {
+	return x.commit(ctx, "compact", func(w *segments.Writer) error {
+		if err := w.Commit(); err != nil {
+			return err
+		}
+		_, err := w.Compact(ctx)
+		if err := errors.Join(err, w.Commit()); err != nil {
+			return &segments.MergeError{Err: err}
+		}
+		return nil
+	})
+}
+
+// commit calls fn with the writer and shows searches the result.
+func (x *Index) commit(ctx context.Context, call string, fn func(*segments.Writer) error) (err error) {
+	if err := checked(ctx); err != nil {
+		return named(call, err)
+	}
+	if x.observed() {
+		defer func(start time.Time) { x.observe(Event{Call: call, Documents: x.Len(), Err: err}, start) }(time.Now())
+	}
+	err = x.write(fn)
 	if _, merging := errors.AsType[*segments.MergeError](err); err != nil && !merging {
-		return named("commit", err)
+		return named(call, err)
 	}
 	_, refreshed := x.Refresh()
-	return errors.Join(named("commit", err), refreshed)
+	return errors.Join(named(call, err), refreshed)
 }
 
 // Refresh shows searches the newest generation, which another program may have committed. It
@@ -375,7 +385,7 @@ func (x *Index) Refresh() (changed bool, err error) {
 	if x.observed() {
 		defer func(start time.Time) {
 			if changed || err != nil {
-				x.observe("refresh", start, x.Len(), err)
+				x.observe(Event{Call: "refresh", Documents: x.Len(), Err: err}, start)
 			}
 		}(time.Now())
 	}

@@ -324,7 +324,7 @@ func TestAllYieldsEveryHitOnce(t *testing.T) {
 func TestEventsAndLog(t *testing.T) {
 	var events []string
 	var log strings.Builder
-	x := open(t, filepath.Join(t.TempDir(), "x"), Options{Analyzer: "unicode", MergeFactor: 3, MergeBehind: true,
+	x := open(t, filepath.Join(t.TempDir(), "x"), Options{Analyzer: "unicode", MergeFactor: 3,
 		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Observe: func(e Event) {
 			events = append(events, fmt.Sprintf("%s %d %v", e.Call, e.Documents, e.Err != nil))
@@ -344,13 +344,98 @@ func TestEventsAndLog(t *testing.T) {
 		t.Errorf("deleted %d, %v", n, err)
 	}
 	must(t, x.Commit(t.Context()))
+	if err := errors.Join(x.Add(text.Document{ID: "4", Text: []byte("a tulip")}), x.Compact(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Complete(t.Context(), "", "t", 0); err != nil {
+		t.Fatal(err)
+	}
 	want := "add 2 false; refresh 2 false; commit 2 false; search 1 false; search 0 true; all 2 false; " +
-		"delete 1 false; refresh 1 false; commit 1 false"
+		"delete 1 false; merge 1 false; refresh 1 false; commit 1 false; " +
+		"add 1 false; merge 2 false; refresh 2 false; compact 2 false; complete 1 false"
 	if got := strings.Join(events, "; "); got != want {
 		t.Errorf("events %s\nwant %s", got, want)
 	}
-	if got := strings.Count(log.String(), "collocate: commit"); got != 2 {
-		t.Errorf("%d commits are logged:\n%s", got, log.String())
+	for _, want := range []string{"collocate: commit", "documents=2 query=a\n", "error=", "collocate: merge"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%q is not logged:\n%s", want, log.String())
+		}
+	}
+}
+
+// Progress is told of every segment that is written and merged, from its beginning to its end.
+func TestProgress(t *testing.T) {
+	for _, like := range []any{nil, note{}} {
+		var told []segments.Progress
+		x, err := Memory(Options{Like: like, MergeFactor: 2, Progress: func(p segments.Progress) { told = append(told, p) }})
+		must(t, err)
+		for n := range 2 {
+			for i := range 300 {
+				id, words := fmt.Sprint(n, "-", i), fmt.Sprint("a rose ", i)
+				if like == nil {
+					must(t, x.Add(text.Document{ID: id, Text: []byte(words)}))
+				} else {
+					must(t, x.Add(map[string]any{"id": id, "text": words}))
+				}
+			}
+			must(t, x.Commit(t.Context()))
+		}
+		must(t, x.Close())
+		var ends []string
+		var last segments.Progress
+		for i, p := range told {
+			switch begin := i == 0 || last.Ended; {
+			case begin && (p.Done != 0 || p.Ended):
+				t.Errorf("it begins with %+v", p)
+			case !begin && (p.Done < last.Done || p.Done > p.Total || p.Total != last.Total || p.Merging != last.Merging):
+				t.Errorf("%+v after %+v", p, last)
+			}
+			if last = p; p.Ended {
+				ends = append(ends, fmt.Sprint(p.Merging, p.Done, p.Total, p.Err))
+			}
+		}
+		if got, want := fmt.Sprint(ends), "[false 300 300 <nil> false 300 300 <nil> true 600 600 <nil>]"; got != want {
+			t.Errorf("segments %s, want %s", got, want)
+		}
+		if n := len(told); like == nil && n < 50 {
+			t.Errorf("only %d calls", n)
+		}
+	}
+}
+
+// A merge policy of one's own decides, and what it must not choose is refused.
+func TestMergePolicy(t *testing.T) {
+	var seen []string
+	from, to := 0, 0
+	x := open(t, filepath.Join(t.TempDir(), "x"), Options{Analyzer: "unicode", MergeFactor: 2,
+		MergePolicy: func(documents, deleted []int) (int, int) {
+			seen = append(seen, fmt.Sprint(documents, deleted))
+			now := to
+			to = from // nothing more is to be merged
+			return from, now
+		}})
+	add := func(id string) error {
+		return errors.Join(x.Add(text.Document{ID: id, Text: []byte("a rose")}), x.Commit(t.Context()))
+	}
+	must(t, add("1"))
+	must(t, add("2"))
+	must(t, add("1"))
+	from, to = 1, 3
+	must(t, add("3"))
+	// The first segment has no documents left, and is dropped.
+	if got, want := strings.Join(seen, " "), "[1] [0] [1 1] [0 0] [1 1] [0 0] [1 1 1] [0 0 0] [1 2] [0 0]"; got != want {
+		t.Errorf("the policy saw %s, want %s", got, want)
+	}
+	for _, bad := range [][2]int{{0, 4}, {-1, 1}, {2, 1}, {0, 1}} {
+		from, to = bad[0], bad[1]
+		n := x.Len()
+		err := add(fmt.Sprint("more", bad))
+		if merging := new(segments.MergeError); !errors.As(err, &merging) || !strings.Contains(err.Error(), "merge policy") {
+			t.Errorf("segments %v: %v", bad, err)
+		}
+		if x.Len() != n+1 {
+			t.Errorf("a policy that is refused changed %d documents to %d", n, x.Len())
+		}
 	}
 }
 
@@ -362,6 +447,14 @@ func TestCancelledAtOnce(t *testing.T) {
 	cancel()
 	if err := x.Commit(ctx); !errors.Is(err, context.Canceled) || x.Len() != 0 {
 		t.Errorf("Commit: %v with %d documents", err, x.Len())
+	}
+	for _, err := range x.All(ctx, Request{Query: "rose"}) { // though nothing was committed
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("All: %v", err)
+		}
+	}
+	if _, err := x.Similar(ctx, "", "rose"); !errors.Is(err, context.Canceled) {
+		t.Errorf("Similar: %v", err)
 	}
 	must(t, x.Commit(t.Context()))
 	if _, err := x.Search(ctx, Request{Query: "rose"}); !errors.Is(err, context.Canceled) {

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/collocate/collocate"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -211,12 +213,17 @@ func ExampleFS() {
 	// collocate: add: the index is read-only
 }
 
-// Observe hears of every call, for metrics.
+// Observe hears of every call, for metrics; Progress tells how far a segment is.
 func ExampleOptions_observe() {
 	ctx := context.Background()
-	x, err := collocate.Memory(collocate.Options{Observe: func(e collocate.Event) {
-		fmt.Println(e.Call, e.Documents, e.Err)
-	}})
+	x, err := collocate.Memory(collocate.Options{
+		Observe: func(e collocate.Event) { fmt.Println(e.Call, e.Query, e.Documents, e.Err) },
+		Progress: func(p segments.Progress) {
+			if p.Ended {
+				fmt.Println("wrote", p.Done, "of", p.Total)
+			}
+		},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -229,8 +236,122 @@ func ExampleOptions_observe() {
 		log.Fatal(err)
 	}
 	// Output:
-	// add 1 <nil>
-	// refresh 1 <nil>
-	// commit 1 <nil>
-	// search 1 <nil>
+	// add  1 <nil>
+	// wrote 1 of 1
+	// refresh  1 <nil>
+	// commit  1 <nil>
+	// search moon 1 <nil>
+}
+
+// What an index does is logged with log/slog.
+func ExampleOptions_log() {
+	ctx := context.Background()
+	some := func(_ []string, a slog.Attr) slog.Attr { // leave out what differs from run to run
+		if a.Key == slog.TimeKey || a.Key == "took" || a.Key == "index" {
+			return slog.Attr{}
+		}
+		return a
+	}
+	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: some})
+	x, err := collocate.Memory(collocate.Options{Log: slog.New(handler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	err = errors.Join(x.Add(map[string]any{"id": "1", "text": "moon"}), x.Commit(ctx))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := x.Search(ctx, collocate.Request{Query: "moon"}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// level=DEBUG msg="collocate: add" documents=1
+	// level=DEBUG msg="collocate: refresh" documents=1
+	// level=DEBUG msg="collocate: commit" documents=1
+	// level=DEBUG msg="collocate: search" documents=1 query=moon
+}
+
+// A merge policy of one's own: segments are merged as soon as there are three.
+func ExampleOptions_mergePolicy() {
+	ctx := context.Background()
+	x, err := collocate.Memory(collocate.Options{
+		MergePolicy: func(documents, deleted []int) (from, to int) {
+			if len(documents) < 3 {
+				return 0, 0
+			}
+			return 0, len(documents)
+		},
+		Observe: func(e collocate.Event) {
+			if e.Call == "merge" {
+				fmt.Println("merged", e.Documents, "documents")
+			}
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	for id := range 4 {
+		if err := errors.Join(x.Add(map[string]any{"id": id, "text": "moon"}), x.Commit(ctx)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// At night, when nobody searches, all of it may become one segment.
+	if err := x.Compact(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// merged 3 documents
+	// merged 4 documents
+}
+
+// A context that has ended is an error at once, and nothing is changed.
+func ExampleIndex_Commit() {
+	ctx, cancel := context.WithCancel(context.Background())
+	x, err := collocate.Memory(collocate.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Add(map[string]any{"id": "1", "text": "moon"}); err != nil {
+		log.Fatal(err)
+	}
+	cancel()
+	fmt.Println(x.Commit(ctx))
+	_, err = x.Search(ctx, collocate.Request{Query: "moon"})
+	fmt.Println(err, errors.Is(err, context.Canceled))
+	fmt.Println(x.Len(), x.Commit(context.Background()), x.Len())
+	// Output:
+	// collocate: commit: context canceled
+	// collocate: search: context canceled true
+	// 0 <nil> 1
+}
+
+// Explanations say how a score comes about.
+func ExampleRequest_explain() {
+	ctx := context.Background()
+	x, err := collocate.Memory(collocate.Options{Analyzer: "english"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	err = errors.Join(x.Add(map[string]any{"id": "1", "text": "A solar eclipse: the moon hides the sun"},
+		map[string]any{"id": "2", "text": "the moon"}, map[string]any{"id": "3", "text": "the sun"}), x.Commit(ctx))
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := x.Search(ctx, collocate.Request{Query: "eclipses moon", K: 1, Explain: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, hit := range found.Hits {
+		for _, w := range hit.Explanation.Words {
+			fmt.Printf("%s %s: in %d of %d documents, %d times here: %.3f\n",
+				hit.ID, w.Text, w.DF, hit.Explanation.Documents, w.TF, w.Score)
+		}
+	}
+	// Output:
+	// 1 eclips: in 1 of 3 documents, 1 times here: 0.780
+	// 1 moon: in 2 of 3 documents, 1 times here: 0.288
 }

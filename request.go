@@ -15,7 +15,6 @@ import (
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 )
@@ -95,19 +94,16 @@ type Hit struct {
 
 // Search answers a request. Errors of the request itself wrap search.ErrRequest.
 func (x *Index) Search(ctx context.Context, r Request) (found *Result, err error) {
-	if err := given.Context(ctx); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
+	if err := checked(ctx); err != nil {
 		return nil, named("search", err)
 	}
 	if x.observed() {
 		defer func(start time.Time) {
-			hits := 0
+			e := Event{Call: "search", Query: r.Query, Err: err}
 			if found != nil {
-				hits = len(found.Hits)
+				e.Documents, e.Stats = len(found.Hits), &found.Stats
 			}
-			x.observe("search", start, hits, err)
+			x.observe(e, start)
 		}(time.Now())
 	}
 	g := x.current.get()
@@ -224,14 +220,14 @@ var ranked = 100 * page
 // Facets and Count are not answered.
 func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 	return func(yield func(Hit, error) bool) {
-		err := given.Context(ctx)
+		err := checked(ctx)
 		if err == nil {
 			start, n := time.Now(), 0
 			err = x.all(ctx, r, func(h Hit, err error) bool {
 				n++
 				return yield(h, err)
 			})
-			x.observe("all", start, n, err)
+			x.observe(Event{Call: "all", Query: r.Query, Documents: n, Err: err}, start)
 		}
 		if err != nil {
 			yield(Hit{}, named("all", err))

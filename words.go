@@ -2,8 +2,8 @@ package collocate
 
 import (
 	"context"
+	"time"
 
-	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 )
 
@@ -12,9 +12,9 @@ import (
 // means those of all text. Words are as their analyzer makes them: an analyzer that stems has
 // stems.
 func (x *Index) Complete(ctx context.Context, field, prefix string, n int) (list []search.Completion, err error) {
-	err = x.read(ctx, "complete", func(s *search.Searcher) error {
+	err = x.read(ctx, "complete", func(s *search.Searcher) (int, error) {
 		list, err = s.Complete(ctx, field, prefix, n)
-		return err
+		return len(list), err
 	})
 	return list, err
 }
@@ -23,17 +23,21 @@ func (x *Index) Complete(ctx context.Context, field, prefix string, n int) (list
 // nearest first, whether or not the index has the word itself. Request.Query is checked by itself:
 // see Result.Notes.
 func (x *Index) Similar(ctx context.Context, field, word string) (list []string, err error) {
-	err = x.read(ctx, "similar", func(s *search.Searcher) error {
+	err = x.read(ctx, "similar", func(s *search.Searcher) (int, error) {
 		list, err = s.Similar(ctx, field, word)
-		return err
+		return len(list), err
 	})
 	return list, err
 }
 
 // read calls fn with the searcher of the current generation, if there is one.
-func (x *Index) read(ctx context.Context, call string, fn func(*search.Searcher) error) error {
-	if err := given.Context(ctx); err != nil {
-		return err
+func (x *Index) read(ctx context.Context, call string, fn func(*search.Searcher) (found int, err error)) (err error) {
+	if err := checked(ctx); err != nil {
+		return named(call, err)
+	}
+	found := 0
+	if x.observed() {
+		defer func(start time.Time) { x.observe(Event{Call: call, Documents: found, Err: err}, start) }(time.Now())
 	}
 	g := x.current.get()
 	if g == nil {
@@ -43,5 +47,6 @@ func (x *Index) read(ctx context.Context, call string, fn func(*search.Searcher)
 		return nil // nothing was committed yet
 	}
 	defer g.release()
-	return named(call, fn(g.searcher))
+	found, err = fn(g.searcher)
+	return named(call, err)
 }

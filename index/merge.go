@@ -39,6 +39,8 @@ type MergeOptions struct {
 	// Root is the folder to which the IDs of files are relative, for documents that are added
 	// later; nil if that is not known.
 	Root *text.Root
+	// Progress is called with the postings done, about a hundred times.
+	Progress func(done, total int64)
 }
 
 // Merge concatenates the documents of several indexes and writes them as one index to the folder
@@ -78,7 +80,7 @@ func merge(ctx context.Context, dir string, sources []Source, shard Shard, whole
 	defer w.Abort()
 	w.setMemory(o.Memory, o.TempDir)
 	m := newMerger(sources)
-	m.shard, m.whole = shard, whole
+	m.shard, m.whole, m.tally = shard, whole, newTally(sources, o.Progress)
 	for _, s := range sources {
 		if err := s.verify(ctx); err != nil { // otherwise damage would get valid checksums
 			return err
@@ -115,6 +117,34 @@ type merger struct {
 	shard   Shard // the shard that the result becomes, unless Of is 0
 	whole   []*Reader
 	badID   error
+	tally   *tally
+}
+
+// tally counts postings that were merged, those of fields included.
+type tally struct {
+	done, told, total int64
+	progress          func(done, total int64) // may be nil
+}
+
+func newTally(sources []Source, progress func(done, total int64)) *tally {
+	t := &tally{progress: progress}
+	for _, s := range sources {
+		t.total += s.Postings()
+		if s.fields != nil {
+			for _, field := range s.fields.texts {
+				t.total += field.Postings()
+			}
+		}
+	}
+	return t
+}
+
+func (t *tally) add(postings int) {
+	t.done += int64(postings)
+	if t.progress != nil && t.done-t.told > t.total/100 {
+		t.told = t.done
+		t.progress(t.done, t.total)
+	}
 }
 
 // liveRanks maps a source's documents to their new numbers: base plus their rank among those that
@@ -248,7 +278,7 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 			sources = append(sources, Source{Reader: s.fields.texts[i], Live: s.Live})
 		}
 		sub := newMerger(sources)
-		sub.shard = m.shard
+		sub.shard, sub.tally = m.shard, m.tally
 		for _, r := range m.whole {
 			sub.whole = append(sub.whole, r.fields.texts[i])
 		}
@@ -355,6 +385,7 @@ func (m *merger) list(ctx context.Context, source int, t Term, c *mergeCursor,
 		return err
 	}
 	s := &m.sources[source]
+	m.tally.add(int(t.DF))
 	if err := s.Open(t, &c.Cursor); err != nil {
 		return err
 	}

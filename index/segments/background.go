@@ -18,7 +18,7 @@ func (w *Writer) mergeBehind() {
 	if !w.o.Background || w.behind != nil {
 		return
 	}
-	if from, to := chooseRun(w.segs, w.o.MergeFactor); from == to {
+	if from, to, err := w.o.chooseRun(w.segs); from == to && err == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

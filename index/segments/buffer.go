@@ -176,8 +176,8 @@ func (b *buffer) need() int64 {
 }
 
 // writeFields writes documents with fields. If one of them needs more memory than that, it gets it:
-// it was accepted.
-func (b *buffer) writeFields(dir string, memory int64) error {
+// it was accepted. Progress is that of the documents handed out.
+func (b *buffer) writeFields(dir string, memory int64, progress func(done, of int64)) error {
 	const batch = 1 << 20 // bytes, as in package text
 	source := func(context.Context) iter.Seq2[[]text.Document, error] {
 		return func(yield func([]text.Document, error) bool) {
@@ -192,6 +192,9 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 				if bytes += len(d.text); bytes >= batch {
 					if !yield(docs, nil) {
 						return
+					}
+					if progress != nil {
+						progress(int64(i), int64(len(b.docs)))
 					}
 					docs, bytes = nil, 0
 				}
@@ -208,10 +211,11 @@ func (b *buffer) writeFields(dir string, memory int64) error {
 	})
 }
 
-// write writes the documents that were not deleted as an index, within about memory bytes.
-func (b *buffer) write(dir string, memory int64) error {
+// write writes the documents that were not deleted as an index, within about memory bytes. It calls
+// progress, which may be nil, with its share of the lists of words.
+func (b *buffer) write(dir string, memory int64, progress func(done, of int64)) error {
 	if b.schema != nil {
-		return b.writeFields(dir, memory)
+		return b.writeFields(dir, memory, progress)
 	}
 	w, err := index.Create(dir)
 	if err != nil {
@@ -244,7 +248,10 @@ func (b *buffer) write(dir string, memory int64) error {
 		}
 		return 1 // words are distinct
 	})
-	for _, l := range b.lists {
+	for i, l := range b.lists {
+		if progress != nil && i%(len(b.lists)/100+1) == 0 {
+			progress(int64(i), int64(len(b.lists)))
+		}
 		n, from, to := 0, 0, 0
 		for i, d := range l.docs {
 			tf := int(l.tfs[i])

@@ -32,7 +32,7 @@ func TestBuffersEndWithTheFirstError(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.write(filepath.Join(t.TempDir(), "ix"), 1<<20); !errors.Is(err, errRefused) {
+	if err := b.write(filepath.Join(t.TempDir(), "ix"), 1<<20, nil); !errors.Is(err, errRefused) {
 		t.Errorf("error %v, want that of the analyzer", err)
 	}
 	n := 0

@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 		return 0, err
 	}
 	for {
-		n, err := w.mergeSome(ctx, func(segs []*segment) (from, to int) { return chooseRun(segs, w.o.MergeFactor) })
+		n, err := w.mergeSome(ctx, w.o.chooseRun)
 		merged += n
 		if n == 0 || err != nil {
 			return merged, err
@@ -41,16 +42,16 @@ func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return w.mergeSome(ctx, func(segs []*segment) (from, to int) {
+	return w.mergeSome(ctx, func(segs []*segment) (from, to int, err error) {
 		if len(segs) == 1 && segs[0].docs() == segs[0].Docs() {
-			return 0, 0
+			return 0, 0, nil
 		}
-		return 0, len(segs)
+		return 0, len(segs), nil
 	})
 }
 
 // mergeSome merges the run of segments that choose returns.
-func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, to int)) (merged int, err error) {
+func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, to int, err error)) (merged int, err error) {
 	w.merging.Lock()
 	defer w.merging.Unlock()
 	w.mu.Lock()
@@ -58,10 +59,10 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 		w.mu.Unlock()
 		return 0, w.err
 	}
-	from, to := choose(w.segs)
-	if from == to {
+	from, to, err := choose(w.segs)
+	if from == to || err != nil {
 		w.mu.Unlock()
-		return 0, nil
+		return 0, err
 	}
 	run := slices.Clone(w.segs[from:to])
 	var sources []index.Source
@@ -91,8 +92,13 @@ func (w *Writer) mergeSome(ctx context.Context, choose func([]*segment) (from, t
 	sources = slices.DeleteFunc(sources, func(s index.Source) bool { return s.Kept() == 0 })
 	var r *index.Reader
 	if len(sources) > 0 {
-		path := filepath.Join(w.dir, name)
-		if err := index.Merge(ctx, path, sources, index.MergeOptions{Memory: w.o.Memory}); err != nil {
+		path, docs := filepath.Join(w.dir, name), 0
+		for _, s := range sources {
+			docs += s.Kept()
+		}
+		progress, ended := w.o.tell(true, docs)
+		err := index.Merge(ctx, path, sources, index.MergeOptions{Memory: w.o.Memory, Progress: progress})
+		if ended(err); err != nil {
 			return 0, err
 		}
 		if r, err = index.OpenSegment(path); err != nil {
@@ -193,19 +199,36 @@ const (
 	mostDeleted = 1.0 / 3
 )
 
-// chooseRun chooses a run of adjacent segments to merge, as Lucene's log merge policy does. It
-// finds the last segment whose size is similar to that of the largest; if there are at least factor
-// segments up to it, the first factor are merged. Otherwise it repeats this with the segments after
-// it. A segment with many deletions is rewritten alone.
-func chooseRun(segs []*segment, factor int) (from, to int) {
+// chooseRun chooses a run of adjacent segments to merge.
+func (o *Options) chooseRun(segs []*segment) (from, to int, err error) {
 	live, all := make([]int, len(segs)), make([]int, len(segs))
 	for i, s := range segs {
 		live[i], all[i] = s.docs(), s.Docs()
 	}
-	return chooseBySize(live, all, factor)
+	if o.MergePolicy == nil {
+		from, to = chooseBySize(live, all, o.MergeFactor)
+		return from, to, nil
+	}
+	deleted := make([]int, len(segs))
+	for i := range segs {
+		deleted[i] = all[i] - live[i]
+	}
+	from, to = o.MergePolicy(all, deleted)
+	switch {
+	case from == to:
+	case from < 0 || to < from || to > len(segs):
+		err = fmt.Errorf("segments: the merge policy chose segments %d to %d of %d", from, to, len(segs))
+	case to == from+1 && deleted[from] == 0:
+		err = fmt.Errorf("segments: the merge policy chose segment %d alone, of which nothing is deleted", from)
+	}
+	return from, to, err
 }
 
-// chooseBySize is chooseRun for segments of all[i] documents, of which live[i] are not deleted.
+// chooseBySize chooses a run of adjacent segments of all[i] documents, of which live[i] are not
+// deleted, as Lucene's log merge policy does. It finds the last segment whose size is similar to
+// that of the largest; if there are at least factor segments up to it, the first factor are merged.
+// Otherwise it repeats this with the segments after it. A segment with many deletions is rewritten
+// alone.
 func chooseBySize(live, all []int, factor int) (from, to int) {
 	levels := make([]float64, len(live))
 	for i, n := range live {

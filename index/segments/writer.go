@@ -47,9 +47,45 @@ type Options struct {
 	// MergeFactor is the number of segments of about the same size that Merge combines into one; 0
 	// means 10.
 	MergeFactor int
+	// MergePolicy chooses what Merge combines, instead of MergeFactor: the segments from, from+1 and
+	// so on up to but without to. It gets the number of documents of each segment, and how many of
+	// these are deleted; from == to means that nothing is to be merged. It may be nil.
+	MergePolicy func(documents, deleted []int) (from, to int)
 	// Background makes Commit start a merge in the background if one is due. The next Commit
 	// publishes its result, Wait waits for it, and Close cancels it.
 	Background bool
+	// Progress is called when a segment is begun, about a hundred times while it is written, and when
+	// it has ended. A merge in the background calls it beside other calls. It must be fast, and not
+	// use the Writer. It may be nil.
+	Progress func(Progress)
+}
+
+// Progress is how far a Writer is with a segment.
+type Progress struct {
+	Merging     bool // it merges others; otherwise it holds documents that were added
+	Done, Total int  // documents; of a merge, the share of the postings that are done
+	Ended       bool // this is the last call for the segment
+	Err         error
+}
+
+// tell returns a function that reports how far a segment of total documents is, and one for its
+// end.
+func (o *Options) tell(merging bool, total int) (progress func(done, of int64), ended func(err error)) {
+	if o.Progress == nil {
+		return nil, func(error) {}
+	}
+	at := Progress{Merging: merging, Total: total}
+	o.Progress(at)
+	return func(done, of int64) {
+			at.Done = int(float64(total) * (float64(done) / float64(max(of, 1))))
+			o.Progress(at)
+		}, func(err error) {
+			at.Ended, at.Err = true, err
+			if err == nil {
+				at.Done = total
+			}
+			o.Progress(at)
+		}
 }
 
 // Writer changes an index. Several goroutines may call its methods at once. Changes become visible
@@ -591,7 +627,9 @@ func (w *Writer) flush() error {
 		return w.begin()
 	}
 	name := w.newName()
-	if err := w.buffer.write(filepath.Join(w.dir, name), w.o.Memory); err != nil {
+	progress, ended := w.o.tell(false, w.buffer.alive)
+	err := w.buffer.write(filepath.Join(w.dir, name), w.o.Memory, progress)
+	if ended(err); err != nil {
 		return err
 	}
 	r, err := index.OpenSegment(filepath.Join(w.dir, name))
