@@ -106,11 +106,12 @@ type Options struct {
 	// returns, such as those of RefreshEvery; nil means no log.
 	Log *slog.Logger
 	// Observe is called after every call of the kinds that Event names, by the goroutine that made
-	// it, and after every merge: for metrics. It must be fast, and not use the Index. It may be nil.
-	Observe func(Event)
-	// Progress is called while documents are written and segments are merged, in Add, Commit, Compact
-	// and in the background: see segments.Options. It must be fast, and not use the Index. It may be
+	// it, and after every merge: for metrics. It must be fast, and not use the Index. It may be
 	// nil.
+	Observe func(Event)
+	// Progress is called while documents are written and segments are merged, in Add, Commit,
+	// Compact and in the background: see segments.Options. It must be fast, and not use the Index.
+	// It may be nil.
 	Progress func(segments.Progress)
 }
 

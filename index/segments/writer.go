@@ -47,16 +47,16 @@ type Options struct {
 	// MergeFactor is the number of segments of about the same size that Merge combines into one; 0
 	// means 10.
 	MergeFactor int
-	// MergePolicy chooses what Merge combines, instead of MergeFactor: the segments from, from+1 and
-	// so on up to but without to. It gets the number of documents of each segment, and how many of
-	// these are deleted; from == to means that nothing is to be merged. It may be nil.
+	// MergePolicy chooses what Merge combines, instead of MergeFactor: the segments from, from+1
+	// and so on up to but without to. It gets the number of documents of each segment, and how many
+	// of these are deleted; from == to means that nothing is to be merged. It may be nil.
 	MergePolicy func(documents, deleted []int) (from, to int)
 	// Background makes Commit start a merge in the background if one is due. The next Commit
 	// publishes its result, Wait waits for it, and Close cancels it.
 	Background bool
-	// Progress is called when a segment is begun, about a hundred times while it is written, and when
-	// it has ended. A merge in the background calls it beside other calls. It must be fast, and not
-	// use the Writer. It may be nil.
+	// Progress is called when a segment is begun, about a hundred times while it is written, and
+	// when it has ended. A merge in the background calls it beside other calls. It must be fast,
+	// and not use the Writer. It may be nil.
 	Progress func(Progress)
 }
 
