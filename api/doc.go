@@ -19,7 +19,8 @@
 //	range:"1..100"   the smallest and largest value; either may be missing
 //	above:"0"        the value must be larger
 //	                 (of a list, these hold for each of its values)
-//	one:"a,b"        the allowed values of a text, or the name of one of the lists in names.go
+//	one:"a,b"        the allowed values of a text, or the name of one of the lists in names.go; of a
+//	                 type with names, those of them that are allowed
 //	some:"models"    a list whose values are only some of those that are allowed
 //	group:"Ranking"  the heading in help; without it the first group
 //	not:"mcp: why"   doors without this parameter, each with the reason, separated by ;

@@ -142,6 +142,9 @@ func (p *Param) setOne(to reflect.Value, s string) error {
 	}
 	switch {
 	case p.text:
+		if err := p.among(s); err != nil {
+			return err
+		}
 		if err := to.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
 			return wrong(p.Name, err)
 		}
@@ -174,6 +177,15 @@ func (p *Param) setOne(to reflect.Value, s string) error {
 		to.SetString(s)
 	}
 	return p.check(to)
+}
+
+// among returns an error for a name that is none of the values, where these are fewer than the
+// names of their type.
+func (p *Param) among(name string) error {
+	if !p.fewer || slices.Contains(p.Values, name) {
+		return nil
+	}
+	return &Error{p.Name, strconv.Quote(name), errors.New("want " + strings.Join(p.Values, ", "))}
 }
 
 // check compares a value, or each of a list, with the bounds and the list of values.
@@ -308,6 +320,11 @@ func (q *Question) Marshal(question any) ([]byte, error) {
 func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
 	if p.Kind == List && len(raw) > 0 && raw[0] == '"' { // a list of one
 		raw = slices.Concat([]byte("["), raw, []byte("]"))
+	}
+	if name := ""; p.fewer && json.Unmarshal(raw, &name) == nil {
+		if err := p.among(name); err != nil {
+			return err
+		}
 	}
 	if err := Decode(p.Name, raw, to.Addr().Interface()); err != nil {
 		return err

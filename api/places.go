@@ -134,11 +134,10 @@ var errNeighbours = &Error{Err: errors.New(
 
 var errEither = errors.New("want either coloc.Options.Distance or coloc.Options.KNN, to say which points are neighbours")
 
-// Chance says what features that are independent of each other would give.
+// Chance says, with a null model, what features that are independent of each other would give.
 type Chance struct {
-	Null      points.Null `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
-	Bandwidth float64     `ask:"bandwidth" group:"Significance" range:"0.." help:"null inhomogeneous and cluster: bandwidth of the density that all features share; by default the one with which some features predict the others best"`
-	Seed      uint64      `ask:"seed" group:"Significance" default:"1" help:"seed of the random rounds"`
+	Bandwidth float64 `ask:"bandwidth" group:"Significance" range:"0.." help:"null inhomogeneous and cluster: bandwidth of the density that all features share; by default the one with which some features predict the others best"`
+	Seed      uint64  `ask:"seed" group:"Significance" default:"1" help:"seed of the random rounds"`
 }
 
 // OnEngine chooses where to compute.
@@ -282,6 +281,7 @@ type Mine struct {
 	Significance int               `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
 	Adjust       coloc.Adjust      `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and Young"`
 	Alternative  coloc.Alternative `ask:"alternative" group:"Significance" default:"attraction" help:"what p looks for: attraction, avoidance (among the patterns that are prevalent enough to be found) or both"`
+	Null         points.Null       `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
 	Chance
 	Area
 

@@ -150,7 +150,8 @@ type Curve struct {
 
 	Correction points.Correction `ask:"correction" default:"translation" help:"correction of K, L and pair correlation for the edges of the study area"`
 
-	Rounds int `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
+	Rounds int         `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
+	Null   points.Null `ask:"null" one:"inhomogeneous,shift,relabel,cluster" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
 	Chance
 	Area
 	OnEngine

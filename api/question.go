@@ -143,6 +143,7 @@ type Param struct {
 	field   []int
 	unsplit bool           // the values of a list may have commas
 	text    bool           // a type with names or a shape, which reads and writes itself
+	fewer   bool           // the Values are fewer than the names of the type
 	shape   map[string]any // of a shaped type
 }
 
@@ -355,9 +356,11 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 		p.Values, p.Words, p.Some = lists[some], wordsOn[some], true
 	}
 	if one := f.Tag.Get("one"); one != "" {
+		names := len(p.Values)
 		if p.Values, p.Words = lists[one], wordsOn[one]; p.Values == nil {
 			p.Values = strings.Split(one, ",")
 		}
+		p.fewer = len(p.Values) < names
 	}
 	p.Path, p.Argument = f.Tag.Get("path"), f.Tag.Get("python")
 	_, p.Needed = f.Tag.Lookup("needed")

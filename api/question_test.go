@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/trec"
 )
 
 // greet is the example of the package comment, with one parameter of each kind.
@@ -20,6 +21,7 @@ type greet struct {
 	With  []string    `ask:"with" help:"what else to say"`
 	Tone  string      `ask:"tone" one:"kind,gruff" help:"in which tone"`
 	Mode  search.Mode `ask:"mode" help:"a type with names"`
+	Fuse  trec.Fusion `ask:"fuse" default:"combmnz" one:"combsum,combmnz" help:"a type of which not all names are allowed"`
 	Twice bool        `ask:"twice" group:"Rare" short:"t" help:"again"`
 	Inner int
 }
@@ -85,9 +87,10 @@ func TestWrongValues(t *testing.T) {
 		"loud_ness=NaN":     `loud_ness "NaN": want a number`,
 		"tone=sad":          `tone "sad": want kind, gruff`,
 		"mode=xor":          `mode: unknown mode "xor": want or, and`,
+		"fuse=rrf":          `fuse "rrf": want combsum, combmnz`,
 		"twice=maybe":       `twice "maybe": want 1 or 0`,
-		"nam=x":             `unknown name "nam": want name, times, loud_ness, with, tone, mode, twice`,
-		"inner=1":           `unknown name "inner": want name, times, loud_ness, with, tone, mode, twice`,
+		"nam=x":             `unknown name "nam": want name, times, loud_ness, with, tone, mode, fuse, twice`,
+		"inner=1":           `unknown name "inner": want name, times, loud_ness, with, tone, mode, fuse, twice`,
 		"name=Ann&whom=Bob": `name: whom means the same: give only one of them`,
 	} {
 		if _, err := asked(t, query); err == nil || err.Error() != want {
@@ -96,13 +99,14 @@ func TestWrongValues(t *testing.T) {
 	}
 	for body, want := range map[string]string{
 		`{"times": 10}`:              `times 10: want 1 to 9`,
+		`{"fuse": "rrf"}`:            `fuse "rrf": want combsum, combmnz`,
 		`{"times": "3"}`:             `times: want a whole number, not a string`,
 		`{"times": 1.5}`:             `times: want a whole number, not 1.5`,
 		`{"with": 1}`:                `with: want a list, not a number`,
 		`{"name": null}`:             `name: null is no value: give one, or leave it out`,
 		`{"name": "a", "name": "b"}`: `name: it is given twice`,
 		`{"name": "a", "whom": "b"}`: `name: it is given twice`,
-		`{"Name": "a"}`:              `unknown name "Name": want name, times, loud_ness, with, tone, mode, twice`,
+		`{"Name": "a"}`:              `unknown name "Name": want name, times, loud_ness, with, tone, mode, fuse, twice`,
 		`[]`:                         `want an object, not [`,
 		`{"name": "a"`:               `unexpected EOF`,
 	} {

@@ -80,9 +80,13 @@ var layouts = [...]layout{
 
 // withoutFields refuses options that name fields.
 func (s *source) withoutFields([]byte) error {
-	if len(s.options.named()) > 0 {
+	switch o := s.options; {
+	case len(o.Fields) > 0 || o.IDField != "":
 		return fmt.Errorf("%s: read as %v, which has no fields to choose: leave out text.Options.Fields and text.Options.IDField, "+
 			"or name another text.Options.Format", s.path, s.format)
+	case len(o.named()) > 0: // those of the schema
+		return fmt.Errorf("%s: read as %v, which has no fields, but the schema has %s: "+
+			"name another text.Options.Format, or convert it to JSON lines", s.path, s.format, shortList(o.named()))
 	}
 	return nil
 }
@@ -125,7 +129,8 @@ func (s *source) openSMART(head []byte) error {
 		return fmt.Errorf("%s: text.Options.IDField: SMART files have their IDs after .I; leave it out", s.path)
 	}
 	if s.options.Schema != nil {
-		return fmt.Errorf("%s: SMART files have no named fields for a schema: convert them to JSON lines, or leave out the types in text.Options.Schema", s.path)
+		return fmt.Errorf("%s: SMART files have no named fields, but the schema has %s: convert them to JSON lines",
+			s.path, shortList(s.options.named()))
 	}
 	s.note = smartNote(head, s.options)
 	for _, f := range s.options.Fields {

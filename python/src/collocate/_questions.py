@@ -366,8 +366,7 @@ class Curve(InArea, Points, Resources, total=False):
     ]  # fmt: skip
     null: Annotated[
         str, "inhomogeneous",
-        "null model that features are compared with; times: with within only: inhomogeneous, "
-        "shift, relabel, cluster, times",
+        "null model that features are compared with: inhomogeneous, shift, relabel, cluster",
     ]  # fmt: skip
     bandwidth: Annotated[
         float, 0,
