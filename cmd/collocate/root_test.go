@@ -18,12 +18,16 @@ import (
 	"github.com/collocate/collocate/weigh"
 )
 
-// The help of every command has examples that begin with the program's name.
+// The help of every command can be printed: each flag is in a group that help has. It has examples
+// that begin with the program's name.
 func TestEveryVerbHasExamples(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
 			visit(sub)
+		}
+		if err := cmd.UsageFunc()(cmd); err != nil {
+			t.Errorf("%s --help: %v", cmd.CommandPath(), err)
 		}
 		if !cmd.Runnable() || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
 			return
