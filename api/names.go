@@ -53,19 +53,22 @@ var lists = map[string][]string{
 
 // wordsOn has a few words on each value of a list.
 var wordsOn = map[string]map[string]string{
-	"models": {
-		"bm25": "Okapi BM25", "boolean": "no ranking", "cosine": "TF-IDF vectors",
-		"dirichlet": "query likelihood", "dph": "divergence from randomness", "bm25f": "BM25 over text fields",
-		"impact": "dot product of weights",
-	},
-	"formats": {
-		"auto": "by its first bytes, Parquet as well", "lines": "a document a line", "file": "a document a file",
-		"blank": "blank lines between documents", "jsonl": "a JSON object a line", "trec": "<DOC> tags",
-		"smart": ".I and .W sections", "tsv": "ID and text, or named columns", "csv": "named columns",
-		"json": "objects or a list of them",
-	},
+	"models": each(lists["models"], search.ModelHelp),
+	"formats": each(lists["formats"], func(name string) string {
+		f, _ := text.ParseFormat(name)
+		return f.Help()
+	}),
 	"analyzers": { // the others are languages
 		"whitespace": "between blanks, as written", "ascii": "letters a-z", "unicode": "Unicode's words",
 		"lucene-english": "as Lucene's EnglishAnalyzer",
 	},
+}
+
+// each returns what of says of each name.
+func each(names []string, of func(name string) string) map[string]string {
+	said := map[string]string{}
+	for _, name := range names {
+		said[name] = of(name)
+	}
+	return said
 }

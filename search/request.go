@@ -375,10 +375,9 @@ func ParseSchedule(name string) (Schedule, error) { return ask.ParseSchedule(nam
 
 // Models.
 type (
-	// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-	// [Dirichlet], [DPH], [Impact] and, for a function of one's own, a pointer to [Own]. Each has
-	// the method String: the name with the parameters. The interface has an unexported method, so
-	// there are no others.
+	// Model scores a word in a document. The models are the types below and, for a function of
+	// one's own, a pointer to [Own]. Each has the method String: the name with the parameters. The
+	// interface has an unexported method, so there are no others.
 	Model = model.Model
 	// Own is a model of one's own program, for Request.Model as a pointer. Its fields are Name,
 	// what String returns; Word, a function that returns for the [WordStats] of a query word the
@@ -426,6 +425,9 @@ const Zero = model.Zero
 
 // Models lists the names that ParseModel accepts, except bm25f, which needs an index with fields.
 func Models() []string { return model.Models() }
+
+// ModelHelp returns a few words on the model of a name.
+func ModelHelp(name string) string { return model.Help(name) }
 
 // ParseModel returns the model of a name, with default parameters.
 func ParseModel(name string) (Model, error) {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/search"
 )
 
 // health reports that the server is running, and describes its first index.
@@ -153,14 +155,15 @@ func (x *exchange) version() {
 // statusAnswer is the state of the server, for users.
 type statusAnswer struct {
 	versionAnswer
-	UptimeSeconds int64  `json:"uptime_seconds"`
-	Ready         bool   `json:"ready"`
-	Generation    int    `json:"generation"` // number of indexes served under the name, counting this one
-	Name          string `json:"name"`
-	Engine        string `json:"engine"`
-	Threads       int    `json:"threads"`
-	Cores         int    `json:"cores"`
-	Model         string `json:"model"`
+	UptimeSeconds int64    `json:"uptime_seconds"`
+	Ready         bool     `json:"ready"`
+	Generation    int      `json:"generation"` // number of indexes served under the name, counting this one
+	Name          string   `json:"name"`
+	Engine        string   `json:"engine"`
+	Threads       int      `json:"threads"`
+	Cores         int      `json:"cores"`
+	Model         string   `json:"model"`
+	Models        []string `json:"models"` // names of those by which a search can be ranked
 
 	Index   *index.Stats   `json:"index,omitempty"`
 	Indexes []indexAnswer  `json:"indexes"`
@@ -208,7 +211,7 @@ func (x *exchange) status() {
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
 		Ready: x.notReady() == nil, Indexes: x.describeAll(),
-		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(),
+		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(), Models: x.models(),
 		Latency: x.metrics.lately(10),
 		Limits:  limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
@@ -245,6 +248,14 @@ func (x *exchange) modelName() string {
 		return "bm25"
 	}
 	return x.o.Model.String()
+}
+
+// models lists the models by which hits can be ranked. Boolean ranks nothing, BM25F needs fields,
+// and Cosine documents as wholes, of which shards have parts.
+func (x *exchange) models() []string {
+	return slices.DeleteFunc(search.Models(), func(name string) bool {
+		return name == "boolean" || name == "cosine" && x.o.Root != nil
+	})
 }
 
 func (g *gate) state() [2]laneState {

@@ -76,21 +76,6 @@ func rename(o outcome) outcome {
 	return o
 }
 
-// fragments are pieces from which texts of each format are put together.
-var fragments = map[Format][]string{
-	Lines: {"a line", "\n", "\r\n", "\n\n", "\xff\x00", "x"},
-	File:  {"a line", "\n"},
-	Blank: {"a line\n", "\n", "\r\n", " \n", "x", "\t\n\n"},
-	JSONL: {`{"id":"a","text":"x"}` + "\n", `{"text":"\u00e9\n"}` + "\r\n", "\n",
-		`{"id":1,"title":"t","text":["p","q"]}` + "\n"},
-	TREC:  {"<DOC><DOCNO>1</DOCNO>text</DOC>\n", "<DOC>\n<DOCNO> x </DOCNO>\n<P>a < b</P>\n</DOC>", "\n"},
-	SMART: {".I 1\n", ".T\ntitle\n", ".W\r\ntext\r\n.5\n", ".A\nme\n", "\n"},
-	TSV:   {"1\ttext\n", "\n", "2\tx\ty\r\n"},
-	JSON: {`{"id":"a","text":"x"}`, "{\n  \"text\": \"}\\\"{\"\n}\n", "\n",
-		"{\"id\":1,\"text\":[\"p\",\"q\"],\"x\":{\"y\":[{}]}}"},
-	CSV: {"1,x\n", "2,\"a\n\"\"b\"\"\"\r\n", "\n", "\"3\",\"\"\n"},
-}
-
 // Reading random texts of each format, right and wrong, does not depend on how they are divided.
 func TestReadingDoesNotDependOnCuts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

@@ -21,17 +21,7 @@
 // # Documents
 //
 // Each file is plain or compressed (gzip, zstd, bzip2; recognised by content, not by name) and
-// holds documents in one of these formats, which Options names or which is detected:
-//
-//	lines  one document per line                      ID file:line
-//	file   one document per file                      ID file
-//	blank  documents separated by blank lines         ID file:number
-//	jsonl  one JSON object per line                   ID from a field
-//	json   JSON objects over several lines, or one list of objects
-//	trec   <DOC><DOCNO>ID</DOCNO> text </DOC>
-//	smart  .I ID, then sections .T, .W, ...
-//	tsv    ID<TAB>text, or a header that names columns, then records
-//	csv    a header that names columns, then records  ID from a column
+// holds documents in one [Format], which Options names or which is detected.
 //
 // A Parquet table, recognised by content, is read as if each row were an object of jsonl. Its
 // columns may hold strings, numbers, booleans, dates and times, lists of these, and structs of

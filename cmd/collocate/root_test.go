@@ -109,7 +109,7 @@ func TestNamesInHelpAreDescribed(t *testing.T) {
 	}{{format.Values, format.Words}, {whole, analyzer.Words}, {model.Values, model.Words}} {
 		for _, name := range c.names {
 			if c.words[name] == "" {
-				t.Errorf("%s has no description: want a few words in wordsOn of api/names.go", name)
+				t.Errorf("%s has no description: want a few words, in text/format.go, search/internal/model/model.go or api/names.go", name)
 			}
 		}
 	}

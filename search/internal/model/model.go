@@ -10,8 +10,8 @@ import (
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
-// Model scores a word in a document. The models are [BM25], [BM25F], [Boolean], [Cosine],
-// [Dirichlet], [DPH], [Impact] and, for a function of one's own, a pointer to [Own].
+// Model scores a word in a document: one of the list models or, for a function of one's own, a
+// pointer to [Own].
 type Model interface {
 	// String returns the model's name and parameters.
 	String() string
@@ -95,31 +95,56 @@ func Rises(s Scorer) bool {
 	return true
 }
 
-// ParseModel returns the model of a name, with default parameters: bm25, boolean, cosine,
-// dirichlet, dph, impact or bm25f.
+// models are the models with default parameters, and a few words on each for help.
+var models = []struct {
+	Model
+	help string
+}{
+	{BM25{}, "Okapi BM25"},
+	{Boolean{}, "no ranking"},
+	{Cosine{}, "TF-IDF vectors"},
+	{Dirichlet{}, "query likelihood"},
+	{DPH{}, "divergence from randomness"},
+	{Impact{}, "dot product of weights"},
+	{BM25F{}, "BM25 over text fields"},
+}
+
+// NameOf returns the name of a model without its parameters.
+func NameOf(m Model) string {
+	name, _, _ := strings.Cut(m.String(), "(")
+	return strings.TrimSpace(name)
+}
+
+// ParseModel returns the model of a name, with default parameters.
 func ParseModel(name string) (Model, error) {
-	switch name {
-	case "bm25":
-		return BM25{}, nil
-	case "bm25f":
-		return BM25F{}, nil
-	case "boolean":
-		return Boolean{}, nil
-	case "cosine":
-		return Cosine{}, nil
-	case "dirichlet":
-		return Dirichlet{}, nil
-	case "dph":
-		return DPH{}, nil
-	case "impact":
-		return Impact{}, nil
+	for _, m := range models {
+		if NameOf(m) == name {
+			return m.Model, nil
+		}
 	}
 	return nil, fmt.Errorf("unknown model %q: want %s, or bm25f for an index with fields", name,
 		strings.Join(Models(), ", "))
 }
 
 // Models lists the names that ParseModel accepts, except bm25f, which needs an index with fields.
-func Models() []string { return []string{"bm25", "boolean", "cosine", "dirichlet", "dph", "impact"} }
+func Models() (names []string) {
+	for _, m := range models {
+		if name := NameOf(m); name != "bm25f" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Help returns a few words on the model of a name, or "" if there is none.
+func Help(name string) string {
+	for _, m := range models {
+		if NameOf(m) == name {
+			return m.help
+		}
+	}
+	return ""
+}
 
 // boundOfPairs returns the bound of a model whose score never decreases with tf and never increases
 // with the length, except for rounding in the last places: the bound is raised by a small margin.

@@ -529,6 +529,7 @@ export interface Status {
     words: number
   }
   model: string
+  models: string[] // Names of those by which a search can be ranked.
   name: string
   os: string
   points?: Places
