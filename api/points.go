@@ -149,9 +149,15 @@ type Curve struct {
 	Steps       int      `ask:"steps" also:"bins" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds; mcp: default=20 most=100, an assistant reads less" help:"number of distances, evenly spaced up to the largest"`
 
 	Correction points.Correction `ask:"correction" default:"translation" help:"correction of K, L and pair correlation for the edges of the study area"`
+	Intensity  points.Intensity  `ask:"intensity" default:"uniform" help:"also inhomogeneous K and pair correlation, for a density that all features share, or each feature's own; bandwidth is that of its kernel"`
 
-	Rounds int         `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
-	Null   points.Null `ask:"null" one:"inhomogeneous,shift,relabel,cluster" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
+	Kernel          points.Kernel  `ask:"kernel" group:"Pair correlation" default:"epanechnikov" help:"kernel of the pair correlation"`
+	KernelBandwidth float64        `ask:"kernel_bandwidth" group:"Pair correlation" range:"0.." help:"standard deviation of that kernel; by default Stoyan's rule, 0.067 / sqrt(density)"`
+	Divisor         points.Divisor `ask:"divisor" group:"Pair correlation" default:"r" help:"divide pairs of points by the distance of the curve, or by their own (d), which is less biased near 0"`
+
+	Rounds   int             `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
+	Envelope points.Envelope `ask:"envelope" group:"Significance" default:"deviation" help:"global envelope of L and its p; deviation: by the largest one in standard deviations; rank: by extreme rank lengths, with a p-interval"`
+	Null     points.Null     `ask:"null" one:"inhomogeneous,shift,relabel,cluster" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
 	Chance
 	Area
 	OnEngine
@@ -175,31 +181,35 @@ type CurveAnswer struct {
 
 // CurveOfPair relates two features by distance.
 type CurveOfPair struct {
-	A       string       `json:"a"`       // one feature
-	B       string       `json:"b"`       // the other
-	PValue  *float64     `json:"p_value"` // tests all distances at once; nil without rounds
-	QValue  *float64     `json:"q_value"` // corrected for all pairs
-	At      float64      `json:"at"`      // the distance of the largest deviation
-	Z       *float64     `json:"z"`       // the deviation in standard deviations; nil without rounds
-	Attract bool         `json:"attract"` // whether it is upwards
-	Points  []CurvePoint `json:"points"`  // by distance
+	A      string   `json:"a"`       // one feature
+	B      string   `json:"b"`       // the other
+	PValue *float64 `json:"p_value"` // tests all distances at once; nil without rounds
+	QValue *float64 `json:"q_value"` // corrected for all pairs
+	// PInterval has the least and the largest p-value that ties of extreme ranks allow.
+	PInterval []float64    `json:"p_interval,omitempty"`
+	At        float64      `json:"at"`      // the distance of the largest deviation
+	Z         *float64     `json:"z"`       // the deviation in standard deviations; nil without rounds
+	Attract   bool         `json:"attract"` // whether it is upwards
+	Points    []CurvePoint `json:"points"`  // by distance
 }
 
 // CurvePoint is a curve at one distance. Expected values and bands are nil without rounds. That of
 // L is a global envelope, in which 95% of the rounds lie at all distances; that of the index
 // contains 95% at each distance by itself.
 type CurvePoint struct {
-	Distance      float64  `json:"distance"`                 // largest distance of pairs of points
-	K             *float64 `json:"k"`                        // Ripley's cross K function
-	L             *float64 `json:"l"`                        // sqrt(K/pi)
-	LExpected     *float64 `json:"l_expected,omitempty"`     // mean of L over the rounds
-	LLow          *float64 `json:"l_low,omitempty"`          // of the band
-	LHigh         *float64 `json:"l_high,omitempty"`         // of the band
-	PCF           *float64 `json:"pair_correlation"`         // 1 is chance
-	Index         *float64 `json:"participation_index"`      // of the pair
-	IndexExpected *float64 `json:"index_expected,omitempty"` // mean of the index over the rounds
-	IndexLow      *float64 `json:"index_low,omitempty"`      // of the band
-	IndexHigh     *float64 `json:"index_high,omitempty"`     // of the band
+	Distance      float64  `json:"distance"`                                 // largest distance of pairs of points
+	K             *float64 `json:"k"`                                        // Ripley's cross K function
+	L             *float64 `json:"l"`                                        // sqrt(K/pi)
+	LExpected     *float64 `json:"l_expected,omitempty"`                     // mean of L over the rounds
+	LLow          *float64 `json:"l_low,omitempty"`                          // of the band
+	LHigh         *float64 `json:"l_high,omitempty"`                         // of the band
+	PCF           *float64 `json:"pair_correlation"`                         // 1 is chance
+	KInhom        *float64 `json:"k_inhomogeneous,omitempty"`                // K of varying intensities
+	PCFInhom      *float64 `json:"pair_correlation_inhomogeneous,omitempty"` // the same for pairs
+	Index         *float64 `json:"participation_index"`                      // of the pair
+	IndexExpected *float64 `json:"index_expected,omitempty"`                 // mean of the index over the rounds
+	IndexLow      *float64 `json:"index_low,omitempty"`                      // of the band
+	IndexHigh     *float64 `json:"index_high,omitempty"`                     // of the band
 }
 
 // Do computes the curves. It replaces on.Set by the points in the study area.
@@ -209,7 +219,8 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 	}
 	o := points.CurveOptions{Most: q.MaxDistance, Bins: q.Steps, Strongest: q.Top, Rounds: q.Rounds,
 		Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Memory: on.Memory, Progress: on.Progress,
-		Engine: on.statistics(q.OnEngine.Engine), Correction: q.Correction}
+		Engine: on.statistics(q.OnEngine.Engine), Correction: q.Correction, Intensity: q.Intensity,
+		Kernel: q.Kernel, KernelBandwidth: q.KernelBandwidth, Divisor: q.Divisor, Envelope: q.Envelope}
 	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
 	var err error
 	if on.Set, err = q.Area.of(ctx, on, true, on.told(&a.Notes)); err != nil {
@@ -235,10 +246,14 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 			QValue: finite(c.Q), At: c.At, Attract: c.Attract}
 		if c.Expected != nil { // without rounds, Z has another unit
 			one.Z = finite(c.Z)
+			if q.Envelope == points.ByRank {
+				one.PInterval = []float64{c.PLow, c.PHigh}
+			}
 		}
 		for i, r := range c.R {
 			one.Points = append(one.Points, CurvePoint{r, at(c.K, i), at(c.L, i), at(c.Expected, i), at(c.Low, i),
-				at(c.High, i), at(c.PCF, i), at(c.Index, i), at(c.IndexExpected, i), at(c.IndexLow, i), at(c.IndexHigh, i)})
+				at(c.High, i), at(c.PCF, i), at(c.KInhom, i), at(c.PCFInhom, i), at(c.Index, i),
+				at(c.IndexExpected, i), at(c.IndexLow, i), at(c.IndexHigh, i)})
 		}
 		a.Curves = append(a.Curves, one)
 	}

@@ -28,14 +28,22 @@ type CurveOptions struct {
 	// Rounds is the number of random rounds of the null model, for envelopes and p-values; 0 means
 	// none, where the command makes 99.
 	Rounds    int
-	Null      Null    // the zero value is Inhomogeneous
-	Bandwidth float64 // of the density that all features share; see NullOptions
+	Null      Null     // the zero value is Inhomogeneous
+	Envelope  Envelope // how curves are compared with the rounds; the zero value is ByDeviation
+	Bandwidth float64  // of the density that all features share; see NullOptions
 	// Correction is that of K, L and PCF for the edges of the study area. Tests compare curves with
 	// the translation correction.
 	Correction Correction
-	Seed       uint64 // seed of the rounds; any value will do, the command's default is 1
-	Engine     Engine // where to compute; the zero value chooses
-	Memory     int64  // bound in bytes; 0 means 2 GB. What does not fit is an error
+	Kernel     Kernel // smooths PCF
+	// KernelBandwidth is the standard deviation of Kernel, as in R; 0 means Stoyan's rule.
+	KernelBandwidth float64
+	Divisor         Divisor // of PCF
+	// Intensity, unless it is Uniform, adds KInhom and PCFInhom. Bandwidth is that of its kernel. 0
+	// means that of the null model for Shared, and an eighth of the shorter side for Own.
+	Intensity Intensity
+	Seed      uint64 // seed of the rounds; any value will do, the command's default is 1
+	Engine    Engine // where to compute; the zero value chooses
+	Memory    int64  // bound in bytes; 0 means 2 GB. What does not fit is an error
 	// Progress, unless it is nil, is called after each round, from any goroutine.
 	Progress func(stage string, done, total int64)
 	// Tell, unless it is nil, is called with notes on how the curves were made.
@@ -46,7 +54,7 @@ type CurveOptions struct {
 // for the edges of the study area. It is the mean number of points of one feature within r of a
 // point of the other, divided by the density. L is sqrt(K/pi), which equals r if the features are
 // independent. PCF is the pair correlation function: how much more often than by chance points are
-// r apart; 1 is chance. It is estimated with a kernel of Epanechnikov, of Stoyan's width. Index is
+// r apart; 1 is chance. It is estimated with a kernel. Index is
 // the participation index of the pair.
 type Curve struct {
 	A, B  int32     // indices into Set.Features; the same for a feature with itself
@@ -54,19 +62,25 @@ type Curve struct {
 	K, L  []float64 // K is an area, L a distance; both count pairs up to r
 	PCF   []float64 // of pairs about r apart
 	Index []float64 // with neighbours up to r apart; from 0 to 1
+	// KInhom and PCFInhom are K and PCF with respect to intensities that vary: Kcross.inhom and
+	// pcfcross.inhom of spatstat. They are nil with CurveOptions.Intensity Uniform.
+	KInhom, PCFInhom []float64
 
 	// Expected is the mean of L over the rounds of the null model, with the translation correction.
-	// Low and High are a global envelope: 95% of the rounds lie between them at all distances. If
-	// P is at most 0.05, L leaves the envelope somewhere (Myllymäki and others 2017, studentised).
-	// They are nil without rounds.
+	// Low and High are a global envelope (Myllymäki and others 2017): 95% of the rounds lie between
+	// them at all distances. If P is at most 0.05, L leaves the envelope somewhere. They are nil
+	// without rounds.
 	Expected, Low, High []float64
 	// IndexExpected, IndexLow and IndexHigh are the mean of Index and the band that contains 95% of
 	// the rounds at each distance by itself.
 	IndexExpected, IndexLow, IndexHigh []float64
-	// P tests all distances at once. It is the share of rounds, the observed one included, whose
-	// largest deviation of L from the mean, in standard deviations, is at least the observed one. Q
-	// is P corrected by Benjamini and Hochberg's method over all tested pairs.
+	// P tests all distances at once, for attraction and avoidance. It is the share of rounds, the
+	// observed one included, whose L is at least as extreme as the observed one, by
+	// CurveOptions.Envelope. Q is P corrected by Benjamini and Hochberg's method over all tested
+	// pairs.
 	P, Q float64
+	// PLow and PHigh are the p-interval of ByRank, and P otherwise.
+	PLow, PHigh float64
 	// Attract is true if the largest deviation is upwards.
 	Attract bool
 	// At is the distance of the largest deviation, and Z its size in standard deviations. Without
@@ -105,8 +119,14 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	if err := correctionNames.Check(o.Correction); err != nil {
-		return nil, err
+	for _, err := range []error{correctionNames.Check(o.Correction), kernelNames.Check(o.Kernel),
+		divisorNames.Check(o.Divisor), intensityNames.Check(o.Intensity), envelopeNames.Check(o.Envelope)} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !(o.KernelBandwidth >= 0) || math.IsInf(o.KernelBandwidth, 0) {
+		return nil, fmt.Errorf("points.CurveOptions.KernelBandwidth %v: want 0 or more", o.KernelBandwidth)
 	}
 	if o.Null == Times && o.Rounds > 0 {
 		return nil, errors.New("points.Null=times: curves do not look at times, so all rounds would be the same")
@@ -189,9 +209,17 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		}
 	}
 	members := membersOf(p)
+	shown := make([][2]int32, len(out))
+	for i, c := range out {
+		shown[i] = [2]int32{c.A, c.B}
+	}
+	intensity, err := l.intensities(ctx, &o, shown, members)
+	if err != nil {
+		return nil, err
+	}
 	failed := make([]error, len(out))
 	err = each(ctx, o.Engine.cores(), len(out), func(_, i int) {
-		failed[i] = out[i].exact(ctx, l, members, o.Correction)
+		failed[i] = out[i].exact(ctx, l, members, intensity, &o)
 	})
 	return out, errors.Join(append(failed, err)...)
 }
@@ -205,7 +233,7 @@ func planeBytes(p *Set) int64 {
 }
 
 // curveBytes is the memory of a curve with envelopes, per distance.
-const curveBytes = 11 * 8
+const curveBytes = 13 * 8
 
 // fit returns the pairs that are summed on CPU cores, nil for all, if the curves of n pairs fit the
 // memory bound. Where all threads do not fit it takes fewer, and where all pairs do not fit on the
@@ -245,7 +273,7 @@ func float64Bytes(b float64) int64 { return int64(min(b, math.MaxInt64/2)) }
 // curve computes L with the translation correction and the index of a pair of features; exact
 // computes the rest.
 func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
-	c := Curve{A: pair[0], B: pair[1], P: math.NaN(), Q: math.NaN()}
+	c := Curve{A: pair[0], B: pair[1], P: math.NaN(), Q: math.NaN(), PLow: math.NaN(), PHigh: math.NaN()}
 	c.L, c.Index = make([]float64, s.bins), make([]float64, s.bins)
 	s.lAndIndex(l, c.A, c.B, total, c.L, c.Index)
 	for bin := range s.bins {
@@ -359,7 +387,7 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 			observed = make([]float64, o.Bins)
 			seen.lAndIndex(l, c.A, c.B, total, observed, make([]float64, o.Bins))
 		}
-		c.test(observed, drawnL[i], shares[i])
+		c.test(o.Envelope, observed, drawnL[i], shares[i])
 		ps[i] = c.P
 	})
 	if err != nil {
@@ -423,76 +451,6 @@ func nth(values []float64, k int) float64 {
 	}
 	slices.Sort(values)
 	return values[k]
-}
-
-// test compares the largest deviation of L with those of the rounds. Mean and standard deviation at
-// each distance are those of all curves, the observed one included. Under the null hypothesis, each
-// curve then has the same chance to be the most extreme. The envelope is as many deviations wide as
-// the curve that 5% of all exceed.
-//
-// Where features slid, K is compared instead, whose mean does not depend on how far. observed is L
-// weighed as that of the rounds, and shares are the rounds' overlaps, to which variances are
-// inversely proportional. The envelope is then moved by what L exceeds observed: what the density
-// that features share adds to L.
-func (c *Curve) test(observed []float64, rounds curveRounds, shares []float64) {
-	n := float64(rounds.rounds() + 1)
-	scale := func(l float64) float64 { return l }
-	back, share := scale, func(int) float64 { return 1 }
-	if shares != nil {
-		scale = func(l float64) float64 { return l * l }
-		back = func(k float64) float64 { return math.Sqrt(max(0, k)) }
-		share = func(i int) float64 { return shares[i] }
-	}
-	mean, deviation := make([]float64, len(c.R)), make([]float64, len(c.R))
-	values := make([]float64, rounds.rounds())
-	c.Expected = make([]float64, len(c.R))
-	for r := range c.R {
-		rounds.at(r, values)
-		sum, all := 0.0, 0.0
-		for i, v := range values {
-			values[i] = scale(v)
-			sum, all = sum+float64(share(i)*values[i]), all+share(i)
-		}
-		c.Expected[r] = back(sum / all)
-		seen := scale(observed[r])
-		mean[r] = (seen + sum) / (1 + all)
-		square := (seen - mean[r]) * (seen - mean[r])
-		for i, v := range values {
-			square += float64(share(i) * (v - mean[r]) * (v - mean[r]))
-		}
-		deviation[r] = math.Sqrt(square / n)
-	}
-	largest := func(l []float64, share float64) (at int, size float64) {
-		for r := range l {
-			if deviation[r] == 0 {
-				continue
-			}
-			if z := math.Sqrt(share) * (scale(l[r]) - mean[r]) / deviation[r]; math.Abs(z) > math.Abs(size) {
-				at, size = r, z
-			}
-		}
-		return at, size
-	}
-	at, size := largest(observed, 1)
-	hits := 1
-	sizes := []float64{math.Abs(size)}
-	for i := range rounds.rounds() {
-		_, other := largest(rounds.of(i), share(i))
-		sizes = append(sizes, math.Abs(other))
-		if math.Abs(other) >= math.Abs(size) {
-			hits++
-		}
-	}
-	c.P, c.At, c.Z, c.Attract = float64(hits)/n, c.R[at], size, size > 0
-	// The largest 5% lie outside, so those that count as p of at most 0.05.
-	width := nth(sizes, len(sizes)-1-int(0.05*n+1e-9))
-	c.Low, c.High = make([]float64, len(c.R)), make([]float64, len(c.R))
-	for r := range c.R {
-		added := c.L[r] - observed[r]
-		c.Expected[r] += added
-		c.Low[r] = added + back(mean[r]-float64(width*deviation[r]))
-		c.High[r] = added + back(mean[r]+float64(width*deviation[r]))
-	}
 }
 
 // rate finds the largest deviation of L from r if there are no rounds.

@@ -48,11 +48,54 @@ const exactWork = 50_000_000
 // stoyan is the constant of Stoyan and Stoyan's rule for the kernel of the pair correlation.
 const stoyan = 0.15
 
+// smoothing is the kernel of a pair correlation.
+type smoothing struct {
+	kernel  Kernel
+	divisor Divisor
+	reach   float64
+}
+
+// smoothing returns the kernel for a density of points: that of the second feature, or of all
+// points for inhomogeneous curves, as in spatstat. Without a bandwidth it is that of Stoyan's rule.
+func (o *CurveOptions) smoothing(density float64) smoothing {
+	bandwidth := o.KernelBandwidth
+	if bandwidth == 0 {
+		bandwidth = stoyan / math.Sqrt(5*density)
+	}
+	return smoothing{o.Kernel, o.Divisor, o.Kernel.reach(bandwidth)}
+}
+
+// add adds a pair of points at distance d to a pair correlation.
+func (s *smoothing) add(to, at []float64, step, d, weight float64) {
+	if s.divisor == ByPair {
+		if d == 0 { // as in spatstat
+			return
+		}
+		weight /= d
+	}
+	for b := max(0, int(math.Ceil((d-s.reach)/step))-2); b < len(at) && at[b] < d+s.reach; b++ {
+		if u := (at[b] - d) / s.reach; u > -1 && u < 1 {
+			to[b] += float64(weight * s.kernel.at(u, s.reach))
+		}
+	}
+}
+
+// finish divides the sums of a pair correlation.
+func (s *smoothing) finish(sums, at []float64, per float64) {
+	for b, r := range at {
+		if sums[b] *= per / (2 * math.Pi); s.divisor == ByDistance {
+			sums[b] /= r
+		}
+	}
+}
+
 // exact computes K, L and the pair correlation of the observed points by their definitions, as
-// spatstat's Kcross, Kest and pcfcross do. Each pair of features is summed in the order of the
-// points, so the result does not depend on the number of threads. members are the points by
-// feature.
-func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Correction) error {
+// spatstat's Kcross, Kest and pcfcross do, and with intensities as Kcross.inhom and pcfcross.inhom.
+// Each pair of features is summed in the order of the points, so the result does not depend on the
+// number of threads. members are the points by feature, and intensity that at each point, or nil.
+func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, intensity []float64,
+	o *CurveOptions) error {
+	how := o.Correction
 	from, to := members[c.A], members[c.B]
 	nA, nB := float64(len(from)), float64(len(to))
 	pairs := nA * nB
@@ -61,8 +104,6 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 	}
 	bins, most := len(c.R), c.R[len(c.R)-1]
 	step := most / float64(bins)
-	// The kernel of Epanechnikov is as wide as Stoyan's rule says, for the density of B.
-	width := stoyan * math.Sqrt(l.area()/nB)
 	other := l.moved(nil, nil, nil)
 	for _, i := range to {
 		other.x, other.y, other.feature = append(other.x, l.x[i]), append(other.y, l.y[i]), append(other.feature, i)
@@ -70,10 +111,17 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 	if len(to) == 0 {
 		return nil
 	}
-	cells := newCells(other, most+width)
-	weight := l.weights(how, pairs*math.Pi*(most+width)*(most+width)/l.area(), most+width)
+	g, gInhom := o.smoothing(nB/l.area()), o.smoothing(float64(len(l.x))/l.area())
+	reach := most + g.reach
+	if intensity != nil {
+		reach = max(reach, most+gInhom.reach)
+		c.KInhom, c.PCFInhom = make([]float64, bins), make([]float64, bins)
+	}
+	cells := newCells(other, reach)
+	weight := l.weights(how, pairs*math.Pi*reach*reach/l.area(), reach)
 	c.K, c.PCF = make([]float64, bins), make([]float64, bins)
 	kept := make([]float64, bins) // for Border: first points that are far enough from the border
+	keptInhom := make([]float64, bins)
 	for n, i := range from {
 		if n&15 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -85,6 +133,9 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 			for b, r := range c.R {
 				if inner >= r {
 					kept[b]++
+					if intensity != nil {
+						keptInhom[b] += 1 / intensity[i]
+					}
 				}
 			}
 		}
@@ -92,16 +143,16 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 			for k := span[0]; k < span[1]; k++ {
 				dx, dy := cells.x[k]-x, cells.y[k]-y
 				d := math.Sqrt(float64(dx*dx) + float64(dy*dy))
-				if d > most+width || cells.feature[k] == i {
+				if d > reach || cells.feature[k] == i {
 					continue
 				}
 				w, kernelled := weight(x, y, dx, dy, d)
-				for b := max(0, int(math.Ceil((d-width)/step))-2); b < bins && c.R[b] < d+width; b++ {
-					u := (c.R[b] - d) / width
-					if u > -1 && u < 1 {
-						c.PCF[b] += float64(kernelled * 0.75 * (1 - u*u) / width)
-					}
+				inhom := 0.0
+				if intensity != nil {
+					inhom = 1 / (intensity[i] * intensity[cells.feature[k]])
+					gInhom.add(c.PCFInhom, c.R, step, d, kernelled*inhom)
 				}
+				g.add(c.PCF, c.R, step, d, kernelled)
 				// A pair counts from its distance on. The bound is compared as it is printed.
 				first := max(0, int(math.Ceil(d/step))-2)
 				for first < bins && c.R[first] < d {
@@ -112,11 +163,14 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 						break
 					}
 					c.K[b] += w
+					if intensity != nil {
+						c.KInhom[b] += w * inhom
+					}
 				}
 			}
 		}
 	}
-	for b, r := range c.R {
+	for b := range c.R {
 		c.K[b] *= l.area() / pairs
 		if how == Border {
 			c.K[b] *= nA / kept[b] // NaN where no point is left
@@ -125,7 +179,18 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, how Corr
 			}
 		}
 		c.L[b] = math.Sqrt(c.K[b] / math.Pi)
-		c.PCF[b] *= l.area() / pairs / (2 * math.Pi * r)
+		if intensity == nil {
+			continue
+		}
+		if how == Border {
+			c.KInhom[b] /= keptInhom[b]
+		} else {
+			c.KInhom[b] /= l.area()
+		}
+	}
+	g.finish(c.PCF, c.R, l.area()/pairs)
+	if intensity != nil {
+		gInhom.finish(c.PCFInhom, c.R, 1/l.area())
 	}
 	return nil
 }

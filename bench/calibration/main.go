@@ -31,7 +31,7 @@ import (
 )
 
 // areas are the study areas, in the order of the table. The coast is drawn by hand: a bay, an inlet
-// and an island, as cities by the sea have them.
+// and an island. New York is real.
 var areas = []struct{ name, text string }{
 	{"rectangle", "POLYGON ((0 0, 1000 0, 1000 1000, 0 1000))"},
 	{"L", "POLYGON ((0 0, 1000 0, 1000 500, 500 500, 500 1000, 0 1000))"},
@@ -39,6 +39,7 @@ var areas = []struct{ name, text string }{
 	{"coast", "MULTIPOLYGON (((0 0, 1000 0, 1000 160, 930 240, 960 330, 850 390, 700 350, 560 300, 470 330, " +
 		"520 420, 640 470, 780 540, 800 640, 720 700, 600 680, 540 760, 420 820, 390 930, 260 1000, 200 900, " +
 		"240 780, 120 640, 160 520, 60 420, 90 250)), ((850 760, 960 720, 1000 840, 900 930, 820 870)))"},
+	{"New York", newYork},
 }
 
 // processes are the ways in which a feature's points are drawn, independently of the others:
@@ -124,7 +125,7 @@ func draw(w *points.Window, process string, n int, planted float64, seed uint64)
 }
 
 // tests returns the p-values of all pairs of features, by places and by curves.
-func tests(ctx context.Context, p *points.Set, null points.Null, rounds int,
+func tests(ctx context.Context, p *points.Set, null points.Null, envelope points.Envelope, rounds int,
 	seed uint64) (places, curve map[[2]int32]float64, err error) {
 	places, curve = make(map[[2]int32]float64), make(map[[2]int32]float64)
 	s, err := coloc.NewSurvey(p, coloc.Options{Distance: distance, MinPrevalence: 1e-9, All: true,
@@ -144,8 +145,8 @@ func tests(ctx context.Context, p *points.Set, null points.Null, rounds int,
 	for i, t := range tested {
 		places[[2]int32(pairs[i].Features)] = t.P
 	}
-	curves, err := points.Curves(ctx, p, points.CurveOptions{Most: most, Bins: 8, Rounds: rounds, Null: null, Seed: seed,
-		Engine: points.Engine{Kind: engine.Sequential}})
+	curves, err := points.Curves(ctx, p, points.CurveOptions{Most: most, Bins: 8, Rounds: rounds, Null: null, Envelope: envelope,
+		Seed: seed, Engine: points.Engine{Kind: engine.Sequential}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,6 +167,7 @@ func main() {
 	planted := flag.String("planted", "0,0.35,0.15", "shares of planted attraction between two features")
 	only := flag.String("only", "", "only these areas and processes")
 	threads := flag.Int("threads", 2, "simulations at a time")
+	envelope := flag.String("envelope", "deviation", "envelope of curves")
 	table := flag.String("table", "", "only write the results in this file as tables")
 	flag.Parse()
 	if *table != "" {
@@ -179,6 +181,10 @@ func main() {
 		}
 		fmt.Print(text)
 		return
+	}
+	by, err := points.ParseEnvelope(*envelope)
+	if err != nil {
+		log.Fatal(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -201,7 +207,7 @@ func main() {
 					for _, share := range strings.Split(*planted, ",") {
 						var plant float64
 						fmt.Sscan(share, &plant)
-						places, curve, err := count(ctx, w, process, *n, plant, window, null, *sims, *rounds, *threads)
+						places, curve, err := count(ctx, w, process, *n, plant, window, null, by, *sims, *rounds, *threads)
 						if err != nil {
 							log.Fatal(err)
 						}
@@ -217,7 +223,7 @@ func main() {
 // count returns the shares of pairs with a p-value of at most 0.05: of all pairs, or of the one in
 // which attraction was planted.
 func count(ctx context.Context, w *points.Window, process string, n int, planted float64, window string,
-	null points.Null, sims, rounds, threads int) (places, curve float64, err error) {
+	null points.Null, envelope points.Envelope, sims, rounds, threads int) (places, curve float64, err error) {
 	var mu sync.Mutex
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -233,7 +239,7 @@ func count(ctx context.Context, w *points.Window, process string, n int, planted
 					p.Window, _ = points.ParseWindow(fmt.Appendf(nil, "POLYGON ((%v %[2]v, %[3]v %[2]v, %[3]v %[4]v, %[1]v %[4]v))",
 						slices.Min(p.X), slices.Min(p.Y), slices.Max(p.X), slices.Max(p.Y)), points.Plane)
 				}
-				a, b, e := tests(ctx, p, null, rounds, uint64(sim)+1)
+				a, b, e := tests(ctx, p, null, envelope, rounds, uint64(sim)+1)
 				mu.Lock()
 				if e != nil {
 					err = e

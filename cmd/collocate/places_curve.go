@@ -26,7 +26,8 @@ func newPlacesCurveCmd(a *app) *cobra.Command {
 		Short: "Show at which distances two features attract or avoid one another",
 		Long: `Compute curves of pairs of features by distance: Ripley's cross K function and L = sqrt(K/pi),
 with a correction for edges; the pair correlation function, by a kernel; and the participation
-index of the pair. 95% of the rounds of a null model, in which the features are independent, lie
+index of the pair. --csv and --json have all of them, and with --intensity also inhomogeneous K and
+pair correlation. 95% of the rounds of a null model, in which the features are independent, lie
 wholly in the envelope of L; p tests all distances at once, for attraction and avoidance, and q is
 p corrected by Benjamini and Hochberg's method over all pairs.
 
@@ -42,7 +43,9 @@ All pairs of features are computed and the strongest shown, or those of --of and
 		Annotations: hasGPU,
 		Example: `  collocate places curve poi.geojson --max-distance 500 --svg curves.svg
   collocate places curve trees.csv --of oak --near beech,birch --rounds 999 --csv curves.csv
-  collocate places curve poi.geojson --window city.geojson --clip`,
+  collocate places curve poi.geojson --window city.geojson --clip
+  collocate places curve poi.geojson --of cafe --near bar --rounds 2499 --envelope rank
+  collocate places curve poi.geojson --intensity shared --correction isotropic --csv curves.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
 	addFlags(cmd, api.CurveQuestion, &p.ask)
@@ -74,7 +77,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		counted(len(in.Features), "feature"), counted(len(curves), "curve"),
 		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), null)
 	if p.csv != "" {
-		if err := a.writeTo(p.csv, func(w io.Writer) error { return writeCurves(w, in, curves) }); err != nil {
+		if err := a.writeTo(p.csv, func(w io.Writer) error { return p.writeCurves(w, in, curves) }); err != nil {
 			return fmt.Errorf("write curves: %w", err)
 		}
 	}
@@ -91,7 +94,9 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return a.printJSON(answer)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "A\tB\tWHAT\tAT\tL\tEXPECTED\tZ\tP\tQ\n")
+	ranks := p.ask.Rounds > 0 && p.ask.Envelope == points.ByRank
+	interval := map[bool]string{true: "P INTERVAL\t"}[ranks]
+	fmt.Fprintf(t, "A\tB\tWHAT\tAT\tL\tEXPECTED\tZ\tP\t%sQ\n", interval)
 	for _, c := range curves {
 		at := 0
 		for r := range c.R {
@@ -110,17 +115,27 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 				what = "attract"
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\t%s\n", in.Features[c.A],
-			in.Features[c.B], what, c.At, c.L[at], expected, z, rounded(c.P), rounded(c.Q))
+		if ranks {
+			interval = rounded(c.PLow) + " to " + rounded(c.PHigh) + "\t"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\t%s%s\n", in.Features[c.A],
+			in.Features[c.B], what, c.At, c.L[at], expected, z, rounded(c.P), interval, rounded(c.Q))
 	}
 	return t.Flush()
 }
 
 // writeCurves writes one table: a line for each pair and distance.
-func writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
+func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "distance", "k", "l", "l_expected", "l_low", "l_high", "pair_correlation",
 		"participation_index", "index_expected", "index_low", "index_high", "p_value", "q_value"}}
+	inhom, ranks := curves[0].KInhom != nil, p.ask.Rounds > 0 && p.ask.Envelope == points.ByRank
+	if inhom {
+		rows[0] = append(rows[0], "k_inhomogeneous", "pair_correlation_inhomogeneous")
+	}
+	if ranks {
+		rows[0] = append(rows[0], "p_low", "p_high")
+	}
 	at := func(v []float64, r int) string {
 		if v == nil {
 			return ""
@@ -129,10 +144,17 @@ func writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
 	}
 	for _, v := range curves {
 		for r := range v.R {
-			rows = append(rows, []string{in.Features[v.A], in.Features[v.B], at(v.R, r), at(v.K, r),
+			row := []string{in.Features[v.A], in.Features[v.B], at(v.R, r), at(v.K, r),
 				at(v.L, r), at(v.Expected, r), at(v.Low, r), at(v.High, r),
 				at(v.PCF, r), at(v.Index, r), at(v.IndexExpected, r), at(v.IndexLow, r),
-				at(v.IndexHigh, r), number(v.P), number(v.Q)})
+				at(v.IndexHigh, r), number(v.P), number(v.Q)}
+			if inhom {
+				row = append(row, at(v.KInhom, r), at(v.PCFInhom, r))
+			}
+			if ranks {
+				row = append(row, number(v.PLow), number(v.PHigh))
+			}
+			rows = append(rows, row)
 		}
 	}
 	return c.WriteAll(rows)

@@ -115,6 +115,8 @@ var All = map[string]string{
 	"index.ImportOptions.Analyzer":          "analyzer",
 	"index.ReorderOptions.Memory":           "memory",
 	"points.CoOccurrenceOptions.Memory":     "memory",
+	"points.CurveOptions.Bandwidth":         "bandwidth",
+	"points.CurveOptions.KernelBandwidth":   "kernel-bandwidth",
 	"points.CurveOptions.Memory":            "memory",
 	"points.Engine.Kind":                    "engine",
 	"points.EnrichmentOptions.Distance":     "distance",

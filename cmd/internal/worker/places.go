@@ -205,7 +205,8 @@ func curveArrays(on *api.Places, found any) pipe.Reply {
 			"distance": x.R, "k": x.K, "l": x.L, "pair_correlation": x.PCF, "participation_index": x.Index,
 			"l_expected": x.Expected, "l_low": x.Low, "l_high": x.High,
 			"index_expected": x.IndexExpected, "index_low": x.IndexLow, "index_high": x.IndexHigh,
-			"p_value": {x.P}, "q_value": {x.Q}, "at": {x.At}, "z": {x.Z},
+			"p_value": {x.P}, "q_value": {x.Q}, "at": {x.At}, "z": {x.Z}, "p_low": {x.PLow}, "p_high": {x.PHigh},
+			"k_inhomogeneous": x.KInhom, "pair_correlation_inhomogeneous": x.PCFInhom,
 		} {
 			each[name] = append(each[name], values...)
 		}

@@ -364,6 +364,30 @@ class Curve(InArea, Points, Resources, total=False):
         "correction of K, L and pair correlation for the edges of the study area: translation, "
         "isotropic, border, none",
     ]  # fmt: skip
+    intensity: Annotated[
+        str, "uniform",
+        "also inhomogeneous K and pair correlation, for a density that all features share, or "
+        "each feature's own; bandwidth is that of its kernel: uniform, shared, own",
+    ]  # fmt: skip
+    kernel: Annotated[
+        str, "epanechnikov",
+        "kernel of the pair correlation: epanechnikov, gaussian, rectangular, triangular, "
+        "biweight, cosine, optcosine",
+    ]  # fmt: skip
+    kernel_bandwidth: Annotated[
+        float, 0,
+        "standard deviation of that kernel; by default Stoyan's rule, 0.067 / sqrt(density)",
+    ]  # fmt: skip
+    divisor: Annotated[
+        str, "r",
+        "divide pairs of points by the distance of the curve, or by their own (d), which is less "
+        "biased near 0: r, d",
+    ]  # fmt: skip
+    envelope: Annotated[
+        str, "deviation",
+        "global envelope of L and its p; deviation: by the largest one in standard deviations; "
+        "rank: by extreme rank lengths, with a p-interval",
+    ]  # fmt: skip
     null: Annotated[
         str, "inhomogeneous",
         "null model that features are compared with: inhomogeneous, shift, relabel, cluster",

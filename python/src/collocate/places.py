@@ -177,7 +177,10 @@ def curve(
     of, near: features; without them all pairs, or the strongest, if top says how many.
     rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster).
         This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
-        and q_value. 0 means none, which is faster.
+        and q_value, and with envelope="rank" the p-interval p_low, p_high. 0 means none, which is
+        faster.
+
+    With intensity="shared" or "own" there are k_inhomogeneous and pair_correlation_inhomogeneous.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, asked)
@@ -191,9 +194,12 @@ def curve(
     usual = ("distance", "k", "l", "pair_correlation", "participation_index")
     tested = ("l_expected", "l_low", "l_high", "index_expected", "index_low", "index_high")
     columns.update({n: found[n] for n in usual})
+    if args.get("intensity", "uniform") != "uniform":
+        columns.update({n: found[n] for n in ("k_inhomogeneous", "pair_correlation_inhomogeneous")})
     if rounds:
         columns.update({n: found[n] for n in tested})
-        columns.update({n: np.repeat(found[n], each) for n in ("p_value", "q_value")})
+        tests = ("p_low", "p_high") if args.get("envelope") == "rank" else ()
+        columns.update({n: np.repeat(found[n], each) for n in ("p_value", "q_value", *tests)})
     table = pd.DataFrame(columns)
     table.attrs["unit"] = a.result["unit"]
     return table

@@ -103,6 +103,7 @@ export interface Curve {
     at: number // The distance of the largest deviation.
     attract: boolean // Whether it is upwards.
     b: string // The other.
+    p_interval?: number[] // PInterval has the least and the largest p-value that ties of extreme ranks allow.
     p_value: number | null // Tests all distances at once; nil without rounds.
     points: {
       distance: number // Largest distance of pairs of points.
@@ -110,11 +111,13 @@ export interface Curve {
       index_high?: number // Of the band.
       index_low?: number // Of the band.
       k: number | null // Ripley's cross K function.
+      k_inhomogeneous?: number // K of varying intensities.
       l: number | null // Sqrt(K/pi).
       l_expected?: number // Mean of L over the rounds.
       l_high?: number // Of the band.
       l_low?: number // Of the band.
       pair_correlation: number | null // 1 is chance.
+      pair_correlation_inhomogeneous?: number // The same for pairs.
       participation_index: number | null // Of the pair.
     }[] // By distance.
     q_value: number | null // Corrected for all pairs.
