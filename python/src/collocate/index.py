@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import operator
 import os
 import shutil
@@ -86,7 +87,7 @@ class Index:
             {id: document}. Documents without IDs are numbered from 0. None and NaN where a
             document's text should be are an error that names the document.
         schema: fields with types instead of `fields`, as `collocate index --fields` has them:
-            ["title:text", "year:number", "tags:keyword"], or {"title": "text"}. They can be
+            "title:text,year:number", a list of such fields, or {"title": "text"}. They can be
             searched (syntax=True, filter=), and shown (`Hits.fields`).
         progress: True shows a bar; a function is called with (stage, done, total).
         """
@@ -98,7 +99,9 @@ class Index:
         if schema:
             if isinstance(schema, Mapping):
                 schema = [f"{name}:{kind}" for name, kind in schema.items()]
-            args["schema"] = listed(schema)
+            elif isinstance(schema, str):  # as on the command line
+                schema = next(csv.reader([schema]))
+            args["schema"] = list(schema)
         try:
             with bar(progress, "building") as tell:
                 build_call("build", args, corpus, tell, whole=bool(schema))
