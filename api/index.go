@@ -98,6 +98,7 @@ type Show struct {
 	Start      int      `ask:"start" range:"0.." not:"command http root python: the whole text is shown" help:"where to begin, in bytes; for long documents"`
 	Around     int      `ask:"around" default:"-1" range:"-1.." not:"root: it reads no texts; python: Index.stored shows all" help:"show only the part of the text around this offset in bytes, with the headings above (-1: all)"`
 	Bytes      int      `ask:"bytes" default:"20000" range:"1..200000" not:"root: it reads no texts; python: Index.stored shows all" help:"how much of the text to show around an offset; a letter is never split"`
+	Tokens     int      `ask:"tokens" range:"0.." not:"command http root python: bytes says how much" help:"show at most about so many tokens of a language model, four bytes each (0: as bytes says)"`
 	Neighbours int      `ask:"neighbours" range:"0..100" not:"root: it reads no texts; python: Index.stored shows all" help:"show a passage with so many before and after it"`
 }
 

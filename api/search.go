@@ -35,6 +35,7 @@ type Search struct {
 	Show         []string `ask:"show" also:"fields" group:"Answer" not:"python: hits have a method for it" help:"stored fields to show with each document, such as title,url"`
 	Facet        []string `ask:"facet" also:"facets" group:"Answer" help:"count the values of a field over all matching documents, and show the 10 most frequent, or N with FIELD:N; numbers in ranges with FIELD/10, dates with FIELD/month (year, month, day)"`
 	Sort         string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc, or by several, as in year:desc,author; documents without a value come last"`
+	Tokens       int      `ask:"tokens" group:"Answer" range:"0.." not:"command http root python: programs choose hits, snippets and fields by their numbers" help:"leave out the last hits so that the answer has at most about so many tokens of a language model, four bytes each (0: all)"`
 	Explain      bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
 	Stats        bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 

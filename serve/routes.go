@@ -75,6 +75,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/places/enrichment", "enrichment", steady, aboutPlaces(api.EnrichmentQuestion)},
 		{get, "/internal/shard", "shard", thisIndex, (*exchange).shard},
 		{post, "/internal/shard/search", "shard", thisIndex, (*exchange).shardSearch},
+		{post, "/mcp", "mcp", bare, (*exchange).assistants},
 		{get, "/v1/jobs", "jobs", bare, (*exchange).listJobs},
 		{post, "/v1/jobs", "jobs", bare, (*exchange).startJob},
 		{get, "/v1/jobs/{id}", "jobs", bare, (*exchange).showJob},
@@ -125,6 +126,9 @@ var rootVerbs = []string{"page", "search", "batch", "document", "health", "ready
 // whyNotOfRoot returns the reason why a root does not answer a request: that of its question, or of
 // one that is like it.
 func whyNotOfRoot(t *route) string {
+	if t.verb == "mcp" {
+		return "assistants also ask about words, of which each shard knows a part: give them a server of the whole index"
+	}
 	at := t.path
 	if rest, ok := strings.CutPrefix(at, below); ok && rest != "" {
 		at = "/v1" + rest

@@ -68,6 +68,10 @@ type Options struct {
 	// Deletable lets clients delete the indexes in Dir.
 	Deletable bool
 
+	// MCP makes the handler of POST /mcp, for assistants. Hosts, origins, tokens and quotas are
+	// checked before it is called, and requests wait for their turn. nil means that there is none.
+	MCP func(*Server) http.Handler
+
 	// Root reaches the shards of the index, if they are on other servers; see NewRoot.
 	Root *Root
 	// Drain is the time between the end of the context of Run and the stop of the server. Meanwhile
@@ -116,6 +120,7 @@ type Server struct {
 	log        *slog.Logger
 	fixed      map[fixedPath]*route // the routes whose paths have no names
 	mux        *http.ServeMux
+	mcp        http.Handler           // of Options.MCP, or nil
 	tokens     atomic.Pointer[tokens] // nil if none is needed
 	quotas     *quotas
 	metrics    *metrics
@@ -182,6 +187,9 @@ func newServer(o Options) *Server {
 	v.jobs = newJobs()
 	v.mined = newMinedCache()
 	v.summed = sync.OnceValue(v.describePoints)
+	if o.MCP != nil {
+		v.mcp = o.MCP(v)
+	}
 	v.makeMux()
 	v.described = sync.OnceValue(v.describeAPI)
 	v.documented = sync.OnceValue(writeReference)
@@ -251,7 +259,7 @@ func (x *exchange) allowOrigin() (answered bool) {
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Traceparent, X-Request-Id")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Mcp-Protocol-Version, Traceparent, X-Request-Id")
 	h.Set("Access-Control-Max-Age", "600")
 	x.w.WriteHeader(http.StatusNoContent)
 	return true

@@ -45,6 +45,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "index corpus.txt --out corpus.index"},
 	{args: "index stats corpus.index"},
 	{args: "analyze corpus.index --text cat"},
+	{args: "describe corpus.index"},
 	{args: "index check corpus.index"},
 	{args: "index reorder corpus.index --out again.index"},
 	{args: "index add living.index corpus.txt"},

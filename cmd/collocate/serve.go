@@ -8,11 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,6 +65,7 @@ type serveFlags struct {
 	root            bool
 	shards          string
 	shardToken      string
+	about           []string
 	askFirst        int
 }
 
@@ -81,6 +84,7 @@ func newServeCmd(a *app) *cobra.Command {
                         co-located places; GET /docs shows it as a page
   GET /search?q=WORDS   one query, in the JSON of 'collocate search --json'
   POST /search          many: [{"q": "WORDS", "k": 5}, ...] in, a line of JSON for each out
+  POST /mcp             the Model Context Protocol, for assistants: the tools of 'collocate mcp'
   GET /healthz, /readyz whether the server runs, and whether it can read its indexes
   GET /metrics          for Prometheus
 
@@ -205,6 +209,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.shardToken, "shard-token-file", "", "`FILE` with the token of the shards' servers")
 	fl.IntVar(&f.askFirst, "ask-first", 1,
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
+	addAbout(cmd, &f.about)
 	addFlags(cmd, api.RankingQuestion, &f.ranking)
 	group(cmd, "Documents over HTTP", "indexes", "writable", "deletable", "commit-every", "max-document")
 	group(cmd, "Access", "token-file", "tls-cert", "tls-key", "host", "cors-origin", "proxy")
@@ -335,6 +340,13 @@ func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) erro
 		sizes.set(name, s)
 		return a.onGPU(ctx, s)
 	}
+	about, err := abouts(f.about, func(name string) bool {
+		return f.indexes != "" || slices.ContainsFunc(indexes, func(x namedIndex) bool { return x.name == name })
+	})
+	if err != nil {
+		return err
+	}
+	o.MCP = func(v *serve.Server) http.Handler { return a.assistants(v, &o, about) }
 	server := serve.New(nil, o)
 	closed := false
 	defer func() {

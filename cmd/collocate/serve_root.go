@@ -11,7 +11,7 @@ import (
 
 // ofAnIndex are the flags for servers of the shards, which have no effect on a root.
 var ofAnIndex = []string{"matrix", "vectors", "points", "engine", "model", "k1", "b", "variant", "mu", "field-weights",
-	"indexes", "writable", "deletable", "commit-every", "max-document", "quota-bytes"}
+	"indexes", "writable", "deletable", "commit-every", "max-document", "quota-bytes", "about"}
 
 // runRoot serves a root over shards.
 func (f *serveFlags) runRoot(a *app, cmd *cobra.Command, args []string) error {

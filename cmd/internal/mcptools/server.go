@@ -18,18 +18,20 @@ import (
 	"github.com/collocate/collocate/cooccur"
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
-	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/vectors"
 )
 
 // Options says what is offered.
 type Options struct {
-	Index, Matrix, Points string // their names; "": none
-	VectorFile            string
-	Searcher              *search.Searcher
-	Words                 *cooccur.Reader
-	Vectors               *vectors.Vectors
-	Places                *points.Set
+	// Indexes returns the indexes that are offered; nil means none. It is called often, as indexes
+	// may come and go.
+	Indexes func() []Source
+
+	Matrix, Points string // their names
+	VectorFile     string
+	Words          *cooccur.Reader
+	Vectors        *vectors.Vectors
+	Places         *points.Set
 
 	Threads int
 	Memory  int64         // for mining places
@@ -42,25 +44,20 @@ type Options struct {
 type Server struct {
 	o Options
 
-	refreshing sync.Mutex // held while a newer generation is opened
-	mu         sync.Mutex
-	newest     *generation // of an index to which documents are added
-}
-
-// generation is a state of the index. It is closed when a newer one has replaced it and no call
-// reads it, so that a long call does not keep others from the newest.
-type generation struct {
-	*search.Searcher
-	own   bool // opened by the server, which closes it
-	users int  // calls that read it, plus one while it is the newest; guarded by Server.mu
+	mu    sync.Mutex
+	made  *mcp.Server // for what was offered when it was made
+	about string      // what that was
 }
 
 // New returns a server for what the options offer.
 func New(o Options) (*Server, error) {
-	if o.Searcher == nil && o.Words == nil && o.Vectors == nil && o.Places == nil {
-		return nil, errors.New("mcp: nothing to offer: want an index, a matrix, vectors or points")
+	if o.Indexes == nil {
+		if o.Words == nil && o.Vectors == nil && o.Places == nil {
+			return nil, errors.New("mcp: nothing to offer: want an index, a matrix, vectors or points")
+		}
+		o.Indexes = func() []Source { return nil }
 	}
-	return &Server{o: o, newest: &generation{o.Searcher, false, 1}}, nil
+	return &Server{o: o}, nil
 }
 
 // Run answers calls until the client disconnects or the context ends. No call is running when it
@@ -105,71 +102,90 @@ func limited[In, Out any](s *Server, do mcp.ToolHandlerFor[In, Out]) mcp.ToolHan
 	}
 }
 
-// Close closes what the server itself opened. No call may be running.
-func (s *Server) Close() error { return s.letGo(s.newest) }
-
-// server returns an MCP server with a tool for everything that is offered.
+// server returns an MCP server with a tool for everything that is offered now.
 func (s *Server) server() *mcp.Server {
+	offers := s.offers()
+	about := s.instructions(offers)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made == nil || s.about != about {
+		s.made, s.about = s.make(offers, about), about
+	}
+	return s.made
+}
+
+func (s *Server) make(offers []offer, about string) *mcp.Server {
 	m := mcp.NewServer(&mcp.Implementation{Name: "collocate", Title: "Collocate",
 		Version: s.o.Version},
-		&mcp.ServerOptions{Instructions: s.instructions(), Logger: s.o.Log})
-	if s.o.Searcher != nil {
+		&mcp.ServerOptions{Instructions: about, Logger: s.o.Log, Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}}})
+	m.AddReceivingMiddleware(inRequest)
+	texts := false
+	for _, x := range offers {
+		texts = texts || x.text
+	}
+	in := indexArgument(offers)
+	if len(offers) > 0 {
 		addQuestion(m, api.SearchQuestion, "Search documents",
 			"Find the best documents for a query, best first. The ranking is exact. "+
 				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
-				s.aboutFields(), limited(s, s.search))
-		if s.o.Searcher.Index().HasText() {
-			addQuestion(m, api.ShowQuestion, "Read a document",
-				"Read the stored text of a document. Searches return its ID.", limited(s, s.document))
-		}
+				aboutFields(offers), limited(s, s.search), in)
+		addQuestion(m, api.ShowQuestion, "Read a document",
+			"Read the stored text and fields of a document, or a part around a place in it. Searches return its ID.",
+			limited(s, s.document), in)
+		s.addResources(m, offers)
+		addPrompts(m, offers)
 	}
-	has := map[api.Source]bool{api.OfIndex: s.o.Searcher != nil, api.OfMatrix: s.o.Words != nil,
-		api.OfVectors: s.o.Vectors != nil,
-		api.OfText:    s.o.Searcher != nil && s.o.Searcher.Index().HasText()}
+	has := map[api.Source]bool{api.OfIndex: len(offers) > 0, api.OfMatrix: s.o.Words != nil,
+		api.OfVectors: s.o.Vectors != nil, api.OfText: texts}
 	for _, q := range api.AboutWords(api.MCP) {
 		if has[q.Of] {
-			addTool(m, q, q.Help, q.Help+".", q.Answer(api.MCP), limited(s, s.aboutWords(q)))
+			var of map[string]any
+			if q.Of == api.OfIndex || q.Of == api.OfText {
+				of = in
+			}
+			addTool(m, q, q.Help, q.Help+".", q.Answer(api.MCP), limited(s, s.aboutWords(q)), of)
 		}
 	}
 	if s.o.Places != nil {
 		addQuestion(m, api.MineQuestion, "Co-located places",
 			"Find the maximal sets of features (kinds of places) whose points are often mutual neighbours. "+
 				"The participation index of a set is the smallest share, among its features, of points that take part in an instance of it.",
-			limited(s, aboutPlaces[*api.MineAnswer](s, api.MineQuestion)))
+			limited(s, aboutPlaces[*api.MineAnswer](s, api.MineQuestion)), nil)
 		addQuestion(m, api.PairsQuestion, "Pairs of features",
 			"Tell how much more often than by chance the neighbours of points of one feature are of another: 1 is chance.",
-			limited(s, s.pairs))
+			limited(s, s.pairs), nil)
 		addQuestion(m, api.CurveQuestion, "Features by distance",
 			"Tell at which distances two features attract or avoid one another: Ripley's L is above the distance where they attract.",
-			limited(s, aboutPlaces[*api.CurveAnswer](s, api.CurveQuestion)))
+			limited(s, aboutPlaces[*api.CurveAnswer](s, api.CurveQuestion)), nil)
 		addQuestion(m, api.SummaryQuestion, "Summary of the points",
-			"Describe the points: features with their counts, extent, unit, and distances worth mining.", limited(s, s.summary))
+			"Describe the points: features with their counts, extent, unit, and distances worth mining.", limited(s, s.summary), nil)
 	}
 	return m
 }
 
-// addQuestion adds a tool that asks a question.
+// addQuestion adds a tool that asks a question. index describes the argument that names an index,
+// or is nil.
 func addQuestion[Out any](m *mcp.Server, q *api.Question, title, description string,
-	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
-	addTool(m, q, title, description, reflect.TypeFor[Out](), do)
+	do mcp.ToolHandlerFor[json.RawMessage, Out], index map[string]any) {
+	addTool(m, q, title, description, reflect.TypeFor[Out](), do, index)
 }
 
 // addTool adds a tool that asks a question and answers with a type. do checks the arguments, not
 // the SDK, so that older names and messages are the same as elsewhere.
 func addTool[Out any](m *mcp.Server, q *api.Question, title, description string, out reflect.Type,
-	do mcp.ToolHandlerFor[json.RawMessage, Out]) {
+	do mcp.ToolHandlerFor[json.RawMessage, Out], index map[string]any) {
 	upper := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 	t := tool[struct{}](q.In(api.MCP), upper(title), upper(description))
-	t.InputSchema = q.Schema(api.MCP)
-	if out.Kind() == reflect.Pointer {
-		out = out.Elem()
+	in := q.Schema(api.MCP)
+	if index != nil {
+		in["properties"].(map[string]any)["index"] = index
+		if _, several := index["enum"]; several {
+			in["required"] = []string{"index"}
+		}
 	}
-	schema, err := jsonschema.ForType(out, &jsonschema.ForOptions{})
-	if err != nil {
-		panic(err) // cannot happen: the types are ours
-	}
-	schema.Required = nil // an answer lacks what was not asked for
-	t.OutputSchema = schema
+	t.InputSchema = in
+	t.OutputSchema = outputSchema(out)
 	m.AddTool(t, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		_, out, err := do(ctx, r, r.Params.Arguments)
 		var text []byte
@@ -196,74 +212,4 @@ func tool[Args any](name, title, description string) *mcp.Tool {
 	return &mcp.Tool{Name: name, Description: description, InputSchema: schema,
 		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true,
 			OpenWorldHint: &closed}}
-}
-
-func (s *Server) instructions() string {
-	var about []string
-	if x := s.o.Searcher; x != nil {
-		about = append(about, fmt.Sprintf("search: %s, %d documents, analyzer %s.", s.o.Index,
-			x.Index().Docs(), x.Index().Analyzer()))
-	}
-	if x := s.o.Words; x != nil {
-		about = append(about, fmt.Sprintf("company: %s, %d words.", s.o.Matrix, x.Len()))
-	}
-	if x := s.o.Vectors; x != nil {
-		about = append(about, fmt.Sprintf("similar, analogy: %s, %d words.", s.o.VectorFile, len(x.Words)))
-	}
-	if x := s.o.Places; x != nil {
-		about = append(about,
-			fmt.Sprintf("places: %s, %d points of %d kinds; ask places_summary first.", s.o.Points,
-				x.Len(), len(x.Features)))
-	}
-	return strings.Join(about, "\n")
-}
-
-func (s *Server) aboutFields() string {
-	if names := s.o.Searcher.Fields(); len(names) > 0 {
-		return "Fields are " + strings.Join(names, ", ") + ": field:value and year:[2020 TO 2024] match " +
-			"documents by them. In the query such a part is one of several, any of which may match. " +
-			"To restrict the documents use the argument filter: all its parts must match, and scores do not change."
-	}
-	return "The index has no fields."
-}
-
-// read calls fn with the newest generation of the index.
-func (s *Server) read(fn func(*search.Searcher) error) (err error) {
-	s.refresh()
-	s.mu.Lock()
-	g := s.newest
-	g.users++
-	s.mu.Unlock()
-	defer func() { err = errors.Join(err, s.letGo(g)) }()
-	return fn(g.Searcher)
-}
-
-// refresh switches to a newer generation, if there is one. If it cannot be opened, the current one
-// stays in use and the next call tries again.
-func (s *Server) refresh() {
-	s.refreshing.Lock()
-	defer s.refreshing.Unlock()
-	newer, err := s.newest.Refresh() // only refresh changes newest
-	if err == nil && newer != nil {
-		s.mu.Lock()
-		old := s.newest
-		s.newest = &generation{newer, true, 1}
-		s.mu.Unlock()
-		err = s.letGo(old)
-	}
-	if err != nil && s.o.Log != nil {
-		s.o.Log.Warn("the newest generation of the index cannot be opened", "error", err)
-	}
-}
-
-// letGo ends the use of a generation.
-func (s *Server) letGo(g *generation) error {
-	s.mu.Lock()
-	g.users--
-	last := g.users == 0
-	s.mu.Unlock()
-	if !last || !g.own {
-		return nil
-	}
-	return g.Close()
 }

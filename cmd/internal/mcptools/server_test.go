@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/collocate/collocate/api"
@@ -58,7 +61,7 @@ func offered(t *testing.T) (Options, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	o := Options{Index: "papers", Searcher: s, Matrix: "papers.cooc", Words: matrix(t, dir, corpus),
+	o := Options{Indexes: following(t, "papers", s), Matrix: "papers.cooc", Words: matrix(t, dir, corpus),
 		Points: "places.csv", Threads: 2}
 	places := filepath.Join(dir, "places.csv")
 	write(t, places, "x,y,type\n0,0,bar\n1,0,pub\n50,50,bar\n51,50,pub\n90,90,bank\n")
@@ -109,6 +112,17 @@ func matrix(t *testing.T, dir, corpus string) *cooccur.Reader {
 	return r
 }
 
+// following offers an index.
+func following(t *testing.T, name string, s *search.Searcher) func() []Source {
+	x := Follow(s)
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() []Source { return []Source{{Name: name, Read: x.Read}} }
+}
+
 // client returns a client of the SDK, connected through a pipe in memory.
 func client(t *testing.T, o Options) *mcp.ClientSession {
 	t.Helper()
@@ -130,9 +144,6 @@ func client(t *testing.T, o Options) *mcp.ClientSession {
 		c.Close()
 		cancel()
 		<-done
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
 	})
 	return c
 }
@@ -150,19 +161,52 @@ func call(t *testing.T, c *mcp.ClientSession, tool string,
 		if err != nil {
 			t.Fatal(err)
 		}
+		if err := fits(c, tool, r.StructuredContent); err != nil {
+			t.Errorf("%s %v: the answer %s does not fit the schema of the tool: %v", tool, args, structured, err)
+		}
 		return string(structured), false
 	}
 	return r.Content[0].(*mcp.TextContent).Text, true
 }
 
+// schemas has those of the tools, which are the same in all tests.
+var schemas sync.Map
+
+// fits compares an answer with the schema that the tool has for it, as clients do.
+func fits(c *mcp.ClientSession, name string, answer any) error {
+	if checked, ok := schemas.Load(name); ok {
+		return checked.(*jsonschema.Resolved).Validate(answer)
+	}
+	for tool, err := range c.Tools(context.Background(), nil) {
+		if err != nil || tool.Name != name {
+			continue
+		}
+		text, err := json.Marshal(tool.OutputSchema)
+		if err != nil {
+			return err
+		}
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(text, &schema); err != nil {
+			return err
+		}
+		checked, err := schema.Resolve(nil)
+		if err != nil {
+			return err
+		}
+		schemas.Store(name, checked)
+		return checked.Validate(answer)
+	}
+	return fmt.Errorf("no tool %s", name)
+}
+
 // A question that assistants can ask is a tool, with an argument for each of its parameters. The
 // guide names it.
 func TestQuestionsAreTools(t *testing.T) {
-	guide, err := os.ReadFile("../../../docs/serving.md")
+	guide, err := os.ReadFile("../../../docs/assistants.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, about, _ := strings.Cut(string(guide), "\n## For assistants\n")
+	_, about, _ := strings.Cut(string(guide), "\n## Tools\n")
 	about, _, _ = strings.Cut(about, "\n## ")
 	o, _ := offered(t)
 	list, err := client(t, o).ListTools(t.Context(), nil)
@@ -180,7 +224,7 @@ func TestQuestionsAreTools(t *testing.T) {
 			continue
 		}
 		if name := q.In(api.MCP); has && !strings.Contains(about, "`"+name+"`") {
-			t.Errorf("docs/serving.md does not name the tool %s", name)
+			t.Errorf("docs/assistants.md does not name the tool %s", name)
 		}
 		for _, p := range q.Params() {
 			if _, ok := args[p.Name]; has && ok != (p.Without(api.MCP) == "") {
@@ -222,13 +266,13 @@ func TestTools(t *testing.T) {
 		bad  bool
 	}{
 		{"search", map[string]any{"query": "lipids store"},
-			`{"fields":{"text":"lipid droplets store lipid","title":"Droplets","year":1990},"id":"droplets","rank":1,`, false},
+			`{"end":35,"fields":{"text":"lipid droplets store lipid","title":"Droplets","year":1990},"id":"droplets","rank":1,`, false},
 		{"search", map[string]any{"query": "lipids store"},
 			`"snippet":"Droplets **lipid** droplets **store** **lipid**"`, false},
 		{"search", map[string]any{"query": "filler"},
-			`{"fields":{"title":"Long"},"id":"long","long_fields":["text"],`, false},
+			`"fields":{"title":"Long"},"id":"long","long_fields":["text"],`, false},
 		{"search", map[string]any{"query": "filler", "fields": []string{"text"}},
-			`{"fields":{"text":"filler filler`, false},
+			`"fields":{"text":"filler filler`, false},
 		{"search", map[string]any{"query": "+lipid -droplets"}, `"total":1`, false},
 		{"search", map[string]any{"query": "title:membranes"}, `"id":"membranes"`, false},
 		{"search", map[string]any{"query": "lipid move", "mode": "and"}, `"hits":[]`, false},
@@ -241,7 +285,7 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid year:[2000 TO 2010]"},
 			`"notes":["year:[2000 TO 2010] is one of several parts, any of which may match`, false},
 		{"search", map[string]any{"query": "lipid +year:[2000 TO 2010]"},
-			`bacteria move"}],"query":"lipid +year:[2000 TO 2010]","total":2`, false},
+			`bacteria move","start":0}],"query":"lipid +year:[2000 TO 2010]","total":2`, false},
 		{"search", map[string]any{"query": "lipid", "filter": "year:[2000 TO 2010]"},
 			`"query":"lipid AND #year:[2000 TO 2010]","total":1`, false},
 		{"search", map[string]any{"query": "lipid", "filter": "year:[1990 TO 2010] title:membranes"},
@@ -270,6 +314,21 @@ func TestTools(t *testing.T) {
 			false},
 		{"search", map[string]any{"query": "yaer:1990"}, `no field "yaer"`, true},
 		{"search", map[string]any{"query": "*", "filter": "year:1990"}, `"total":1`, false},
+		// An answer keeps within a budget, and says how to go on.
+		{"search", map[string]any{"query": "lipid", "tokens": 90}, `"next_from":1,"notes":["1 hits are left out to stay within 90 tokens: from 1 goes on"]`, false},
+		{"search", map[string]any{"query": "lipid", "tokens": 9}, `"hits":[],"notes":["not even the first hit is within 9 tokens`, false},
+		{"search", map[string]any{"query": "lipid", "k": 1}, `"next_from":1`, false},
+		{"search", map[string]any{"query": "lipid", "snippet_count": 2}, `"id":"droplets"`, false},
+		{"search", map[string]any{"query": "lipid", "index": "papers"}, `"total":2`, false},
+		{"search", map[string]any{"query": "lipid", "index": "letters"}, `no index "letters": want one of papers`, true},
+		{"search", map[string]any{"query": "lipid", "index": 7}, `index: want the name of an index`, true},
+		{"search", map[string]any{"query": "lipid", "collapse": "best"}, "the index has no passages", true},
+		{"describe", map[string]any{"examples": 1}, `{"analyzer":"english","documents":5,"examples":[{"fields":{"text":"lipid droplets store lipid",`, false},
+		{"describe", map[string]any{}, `{"docs":3,"high":2010,"low":1990,"name":"year","query":"year:\u003e=1990","type":"number"}`, false},
+		{"document", map[string]any{"id": "bacteria"}, `"fields":{"text":"bacteria move","title":"Bacteria","year":2010}`, false},
+		{"document", map[string]any{"id": "bacteria", "tokens": 1}, `"next":4`, false},
+		{"document", map[string]any{"id": "long", "around": 200, "bytes": 20}, `"start":19`, false},
+		{"document", map[string]any{"id": "long", "around": 200, "start": 5}, "start is for whole texts", true},
 		{"document", map[string]any{"id": "bacteria"}, `bacteria move`, false},
 		{"document", map[string]any{"id": "bacteria", "bytes": 4}, `"next":4`, false},
 		{"document", map[string]any{"id": "zebra"}, `no document "zebra"`, true},
@@ -352,7 +411,7 @@ func TestDocumentsWithTheSameID(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c := client(t, Options{Index: "twice", Searcher: s})
+	c := client(t, Options{Indexes: following(t, "twice", s)})
 	answer, bad := call(t, c, "document", map[string]any{"id": "a"})
 	if bad || !strings.Contains(answer, "2 documents have this ID: this is the first") {
 		t.Errorf("answer %s, want a note", answer)
@@ -391,7 +450,7 @@ func TestDocumentInParts(t *testing.T) {
 // Tools without data are not offered.
 func TestOffersOnlyWhatHasData(t *testing.T) {
 	o, _ := offered(t)
-	o.Searcher, o.Vectors, o.Places = nil, nil, nil
+	o.Indexes, o.Vectors, o.Places = nil, nil, nil
 	list, err := client(t, o).ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "company" || list.Tools[1].Name != "words" {
 		t.Errorf("the tools are %+v, %v; want those of a matrix only", list, err)

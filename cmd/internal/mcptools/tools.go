@@ -5,10 +5,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -39,6 +39,7 @@ type searchResult struct {
 	Notes []string    `json:"notes,omitempty" jsonschema:"what may not be as intended, such as words that do not occur, with similar ones"`
 	Total int64       `json:"total" jsonschema:"number of matching documents"`
 	Hits  []searchHit `json:"hits" jsonschema:"best first"`
+	Next  int         `json:"next_from,omitempty" jsonschema:"the argument from of a call that goes on"`
 
 	Facets []search.FacetCounts `json:"facets,omitempty" jsonschema:"the counts of field values that were asked for"`
 }
@@ -48,12 +49,58 @@ type searchHit struct {
 	ID      string         `json:"id"`
 	Score   float32        `json:"score"`
 	Snippet string         `json:"snippet,omitempty" jsonschema:"text around the words, which are between ** and **"`
+	Start   *int           `json:"start,omitempty" jsonschema:"where the snippet is in the text of the document, in bytes"`
+	End     *int           `json:"end,omitempty" jsonschema:"where the snippet ends"`
+	More    []moreSnippet  `json:"more_snippets,omitempty"`
+	Passage *api.Passage   `json:"passage,omitempty" jsonschema:"where the hit is in its document, if documents are cut into passages"`
 	Fields  map[string]any `json:"fields,omitempty"`
 	Long    []string       `json:"long_fields,omitempty" jsonschema:"stored fields that are left out since they are long: name them in the argument show"`
 }
 
+type moreSnippet struct {
+	Text  string `json:"text"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+}
+
 // longField is the size of a stored field, in bytes, above which it is shown only if it is named.
 const longField = 300
+
+// asks reads the arguments of a tool about an index into a question, and returns that index.
+func (s *Server) asks(q *api.Question, args json.RawMessage, question any) (x Source, err error) {
+	of := struct{ Index string }{}
+	rest := map[string]json.RawMessage{}
+	if len(args) > 0 && json.Unmarshal(args, &rest) == nil && rest["index"] != nil {
+		if err := json.Unmarshal(rest["index"], &of.Index); err != nil {
+			return x, errors.New("index: want the name of an index, a string")
+		}
+		args, err = withoutIndex(args)
+		if err != nil {
+			return x, err
+		}
+	}
+	if err := readArgs(q, args, question); err != nil {
+		return x, err
+	}
+	return named(s.o.Indexes(), of.Index)
+}
+
+// withoutIndex removes the argument index, and leaves the others as they are, twice given ones too.
+func withoutIndex(args json.RawMessage) (json.RawMessage, error) {
+	out := []byte{'{'}
+	err := api.Object(json.NewDecoder(bytes.NewReader(args)), func(name string, raw json.RawMessage) error {
+		if name == "index" {
+			return nil
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		quoted, err := json.Marshal(name)
+		out = append(append(append(out, quoted...), ':'), raw...)
+		return err
+	})
+	return append(out, '}'), err
+}
 
 // readArgs reads the arguments of a tool into a question.
 func readArgs(q *api.Question, args json.RawMessage, question any) error {
@@ -68,20 +115,21 @@ func readArgs(q *api.Question, args json.RawMessage, question any) error {
 func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	args json.RawMessage) (_ *mcp.CallToolResult, out searchResult, err error) {
 	var in api.Search
-	if err := readArgs(api.SearchQuestion, args, &in); err != nil {
+	of, err := s.asks(api.SearchQuestion, args, &in)
+	if err != nil {
 		return nil, out, err
 	}
 	in.Count = true
 	if err := cmp.Or(short("q", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
-	err = s.read(func(x *search.Searcher) error {
+	err = of.Read(func(x *search.Searcher) error {
 		in := in // the index may be another one at the next try
 		schema := x.Index().Schema()
 		in.Snippets = x.Index().HasText()
 		every := len(in.Show) == 0 && schema != nil && schema.Has(fields.IsStored)
 		if every {
-			in.Show = schema.Names(fields.IsStored)
+			in.Show = slices.DeleteFunc(schema.Names(fields.IsStored), func(name string) bool { return forPrograms(schema, name) })
 		}
 		r, d, err := in.Request(api.AboutIndex(x))
 		if err != nil {
@@ -102,14 +150,19 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		out.Total, out.Facets, out.Hits = *answer.Total, answer.Facets, make([]searchHit, len(answer.Hits))
 		out.Notes = append(notFilters(x, r.Query), answer.Notes...)
 		for i, h := range answer.Hits {
-			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields}
+			out.Hits[i] = searchHit{Rank: h.Rank, ID: h.ID, Score: h.Score, Fields: h.Fields, Passage: h.Passage}
 			if every {
 				out.Hits[i].Long = withoutLong(h.Fields)
 			}
 			if h.Snippet != nil {
 				out.Hits[i].Snippet = h.Snippet.Marked("**", "**")
+				out.Hits[i].Start, out.Hits[i].End = &h.Snippet.Start, &h.Snippet.End
+			}
+			for _, more := range h.MoreSnippets {
+				out.Hits[i].More = append(out.Hits[i].More, moreSnippet{more.Marked("**", "**"), more.Start, more.End})
 			}
 		}
+		out.within(in.Tokens, in.From)
 		return nil
 	})
 	return nil, out, err
@@ -136,6 +189,16 @@ func notFilters(x *search.Searcher, q query.Node) (notes []string) {
 	return notes
 }
 
+// forPrograms reports whether a field is for programs: those that folders.Sync keeps for itself,
+// and those of passages, which hits have anyway.
+func forPrograms(s *fields.Schema, name string) bool {
+	switch name {
+	case "headings", "hash", "recheck":
+		return true
+	}
+	return s.Passages != nil && s.Find(name) >= s.Find(fields.PassageHeading)
+}
+
 // withoutLong removes long values, and returns the names of their fields.
 func withoutLong(values map[string]any) (long []string) {
 	maps.DeleteFunc(values, func(name string, v any) bool {
@@ -149,82 +212,30 @@ func withoutLong(values map[string]any) (long []string) {
 	return long
 }
 
-type documentResult struct {
-	ID   string `json:"id"`
-	Size int    `json:"size" jsonschema:"size of the whole text in bytes"`
-	Text string `json:"text"`
-	Next int    `json:"next,omitempty" jsonschema:"where to continue, if there is more text"`
-	Note string `json:"note,omitempty" jsonschema:"says if several documents have the ID"`
-}
-
-func (s *Server) document(_ context.Context, _ *mcp.CallToolRequest,
-	args json.RawMessage) (_ *mcp.CallToolResult, out documentResult, err error) {
-	var in api.Show
-	if err := readArgs(api.ShowQuestion, args, &in); err != nil {
-		return nil, out, err
-	}
-	err = s.read(func(x *search.Searcher) error {
-		doc, found, err := x.Index().FindDoc(in.ID)
-		if err != nil {
-			return err
-		}
-		if !found {
-			return fmt.Errorf("no document %q", in.ID)
-		}
-		body, err := x.Index().Text(doc)
-		if err != nil {
-			return err
-		}
-		if in.Start < 0 || in.Start > len(body) {
-			return fmt.Errorf("start %d: want 0 to %d, the length of the text", in.Start, len(body))
-		}
-		if at := runeAt(body, in.Start); at < in.Start {
-			return fmt.Errorf("start %d is inside a letter: want %d", in.Start, at)
-		}
-		end := runeAt(body, min(len(body), in.Start+in.Bytes))
-		if end == in.Start && end < len(body) { // at least one letter, or the reader would never end
-			_, size := utf8.DecodeRune(body[end:])
-			end += size
-		}
-		out = documentResult{ID: in.ID, Size: len(body), Text: string(body[in.Start:end])}
-		if end < len(body) {
-			out.Next = end
-		}
-		same, err := x.Index().CountID(in.ID)
-		if same > 1 {
-			out.Note = fmt.Sprintf("%d documents have this ID: this is the first", same)
-		}
-		return err
-	})
-	return nil, out, err
-}
-
-// runeAt returns where the letter begins that an offset is in. Of bytes that are not UTF-8 each is
-// a letter.
-func runeAt(text []byte, at int) int {
-	for begin := max(0, at-utf8.UTFMax+1); begin < at && at < len(text); begin++ {
-		if r, size := utf8.DecodeRune(text[begin:]); r != utf8.RuneError && begin+size > at {
-			return begin
-		}
-	}
-	return at
-}
-
 // aboutWords answers a question about words.
 func (s *Server) aboutWords(q *api.Question) mcp.ToolHandlerFor[json.RawMessage, any] {
 	return func(ctx context.Context, _ *mcp.CallToolRequest,
 		args json.RawMessage) (_ *mcp.CallToolResult, answer any, err error) {
 		question := q.New(api.MCP)
-		if err := cmp.Or(readArgs(q, args, question), short("the question", q.Texts(question))); err != nil {
+		var of Source
+		if q.Of == api.OfIndex || q.Of == api.OfText {
+			of, err = s.asks(q, args, question)
+		} else {
+			err = readArgs(q, args, question)
+			if list := s.o.Indexes(); len(list) == 1 {
+				of = list[0] // it counts the documents of words
+			}
+		}
+		if err = cmp.Or(err, short("the question", q.Texts(question))); err != nil {
 			return nil, nil, err
 		}
 		env := &api.Env{Door: api.MCP, Matrix: s.o.Words, Vectors: s.o.Vectors, Threads: s.o.Threads,
 			Memory: s.o.Memory, Most: maxListed}
-		if s.o.Searcher == nil {
+		if of.Read == nil {
 			answer, err = q.Ask(ctx, env, question)
 			return nil, answer, err
 		}
-		err = s.read(func(x *search.Searcher) (err error) {
+		err = of.Read(func(x *search.Searcher) (err error) {
 			env.Searcher, env.Analyzer = x, x.Analyzer()
 			answer, err = q.Ask(ctx, env, question)
 			return err
