@@ -1,5 +1,11 @@
 package api
 
+import (
+	"context"
+
+	"github.com/collocate/collocate/points"
+)
+
 // PointsDrawing says which points a server lists for a picture. Pictures are parts of the page, not
 // questions that every door answers.
 type PointsDrawing struct {
@@ -27,10 +33,40 @@ type LocalDrawing struct {
 	Rounds int `ask:"rounds" default:"99" range:"0..999" help:"number of relabellings for the p-values"`
 }
 
+// AreaDrawing asks for the outline of the study area.
+type AreaDrawing struct{ Area }
+
+// AreaAnswer is the outline of a study area, in the coordinates of the points.
+type AreaAnswer struct {
+	Area      float64        `json:"area"`      // in the square of the unit of distances
+	Estimated bool           `json:"estimated"` // from the points, as none was given
+	Share     float64        `json:"share"`     // of an estimated area in the rectangle around the points
+	Rings     [][][2]float64 `json:"rings"`     // borders of parts and of holes, as x and y
+}
+
+// Do returns the study area of the points.
+func (q *AreaDrawing) Do(ctx context.Context, on *Places) (*AreaAnswer, error) {
+	set, err := q.of(ctx, on, true, func(string) {}) // the answer says that it is estimated
+	if err != nil {
+		return nil, err
+	}
+	a := &AreaAnswer{Rings: [][][2]float64{}}
+	if set.Len() == 0 {
+		return a, nil
+	}
+	var w *points.Window
+	if w, a.Area, err = set.StudyArea(ctx); err != nil {
+		return nil, err
+	}
+	a.Rings, a.Estimated, a.Share = w.Rings(), w.Estimated(), w.Share()
+	return a, nil
+}
+
 // The parameters of pictures.
 var (
 	PointsDrawingQuestion    = part[PointsDrawing]("points", "the points of features")
 	InstancesDrawingQuestion = part[InstancesDrawing]("instances", "the instances of a pattern")
 	BareQuestion             = part[struct{}]("bare", "what takes no parameters")
 	LocalDrawingQuestion     = part[LocalDrawing]("local", "the local quotients of two features")
+	AreaDrawingQuestion      = part[AreaDrawing]("area", "the outline of the study area")
 )

@@ -444,6 +444,15 @@ func TestJobs(t *testing.T) {
 	if run.Total != 1 || strings.Join(run.Patterns[0].Features, "+") != "café+park" {
 		t.Errorf("run %+v, want only the pattern café+park", run)
 	}
+	tested := decode[jobAnswer](t, call(h, "/v1/jobs",
+		`{"kind":"patterns","distances":[5],"min_prevalence":0.1,"significance":9,"null":"relabel"}`).Body.String())
+	call(h, "/v1/jobs/"+tested.ID+"/events", "")
+	inJob := decode[jobAnswer](t, call(h, "/v1/jobs/"+tested.ID, "").Body.String()).Runs[0].Patterns
+	asked := decode[api.MineAnswer](t, call(h,
+		"/v1/places/patterns?distance=5&min_prevalence=0.1&significance=9&null=relabel", "").Body.String()).Patterns
+	if inJob[0].PValue == nil || !reflect.DeepEqual(inJob, asked) {
+		t.Errorf("a job found %+v, and the same request %+v", inJob, asked)
+	}
 	hold := mustEnter(t, h.gate, modest, longLane) // the next job waits
 	for range h.gate.lanes[longLane].slots - 1 {
 		defer mustEnter(t, h.gate, modest, longLane)()
@@ -461,8 +470,8 @@ func TestJobs(t *testing.T) {
 	}
 	hold()
 	list := decode[struct{ Jobs []jobAnswer }](t, call(h, "/v1/jobs", "").Body.String()).Jobs
-	if len(list) != 3 || list[0].State != "done" || list[2].State != "cancelled" || list[0].Runs != nil {
-		t.Errorf("jobs %+v, want 3 without runs, the first done and the last cancelled", list)
+	if len(list) != 4 || list[0].State != "done" || list[3].State != "cancelled" || list[0].Runs != nil {
+		t.Errorf("jobs %+v, want 4 without runs, the first done and the last cancelled", list)
 	}
 }
 
@@ -470,8 +479,8 @@ func TestJobs(t *testing.T) {
 func TestMistakesInJobs(t *testing.T) {
 	h := everywhere(t, Options{Limits: unheld})
 	for more, says := range map[string]string{
-		`"limit":0`:            "limit 0: want 1 to 5000",
-		`"limit":5001`:         "limit 5001: want 1 to 5000",
+		`"limit":0`:            "top 0: want 1 to 5000",
+		`"limit":5001`:         "top 5001: want 1 to 5000",
 		`"min_prevalence":0`:   "min_prevalence 0: want more than 0",
 		`"min_prevalence":1.1`: "min_prevalence 1.1: want more than 0",
 		`"kind":"rules"`:       `kind "rules": want patterns`,
@@ -479,10 +488,14 @@ func TestMistakesInJobs(t *testing.T) {
 		`"distances":[1,0]`:    "distance 0: want more than 0",
 		`"distances":[-1]`:     "distance -1: want more than 0",
 		`"distances":[1` + strings.Repeat(",2", 64) + `]`: "65 distances: want 1 to 64",
-		`"prevalence":0.1`:                                    `unknown name "prevalence"`,
-		`"only":[["bank","nothing"]]`:                         `only: no feature "nothing"`,
-		`"only":[["bank","bank"]]`:                            "want two or more different features",
-		`"limit":5000,"distances":[1,2,3,4,5]`:                "limit 5000 at 5 distances: want at most 20000 patterns in all",
+		`"prevalence":0.1`:                     `unknown name "prevalence"`,
+		`"distance":5`:                         "distance: want distances, a list",
+		`"regions":"4x3"`:                      "regions: a job mines the whole map",
+		`"instances":3`:                        "instances: a job lists patterns only",
+		`"engine":"gpu"`:                       "engine gpu: the server was not started with",
+		`"only":[["bank","nothing"]]`:          `only: no feature "nothing"`,
+		`"only":[["bank","bank"]]`:             "want two or more different features",
+		`"limit":5000,"distances":[1,2,3,4,5]`: "limit 5000 at 5 distances: want at most 20000 patterns in all",
 		`"only":[` + strings.Repeat(`["a"],`, 100) + `["a"]]`: "only: 101 sets: want at most 100",
 	} {
 		body := `{"kind":"patterns","distances":[1],` + more + `}`

@@ -39,7 +39,7 @@
 //	                          or from those for against=WORDS
 //	GET /v1/analogy?a=A&b=B&c=C   a is to b as c is to which word?
 //	GET /v1/places            kinds of places; below it /points, /patterns, /instances, /quotients,
-//	                          /local, /summary, /curve, /co-occurrence, /enrichment
+//	                          /local, /area, /summary, /curve, /co-occurrence, /enrichment
 //	POST /v1/jobs             patterns at several distances; GET /v1/jobs/ID for the result of this
 //	                          or another job, DELETE to cancel, GET /v1/jobs/ID/events to follow it
 //	GET /v1/status            the state of the server; shorter: /v1/health, /v1/ready, /v1/version

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -145,48 +146,38 @@ func (x *exchange) listJobs() {
 	}{list})
 }
 
-// jobAsk is the body of POST /v1/jobs.
+// jobParams is the body of POST /v1/jobs: all parameters of mining patterns, and those of the job.
 type jobParams struct {
-	Kind          string
-	Distances     []float64
-	MinPrevalence float64
-	All           bool
-	Limit         int
-	Only          [][]string // sets of features; empty means all patterns
+	Kind      string
+	Distances []float64
+	Only      [][]string // sets of features; empty means all patterns
+	Mine      api.Mine   // at each distance
 }
 
-func (a *jobParams) field(name string) any {
-	switch name {
-	case "kind":
-		return &a.Kind
-	case "distances":
-		return &a.Distances
-	case "min_prevalence":
-		return &a.MinPrevalence
-	case "all":
-		return &a.All
-	case "limit":
-		return &a.Limit
-	case "only":
-		return &a.Only
-	}
-	return nil
+func newJobParams() *jobParams {
+	a := new(jobParams)
+	api.MineQuestion.FillAt(api.HTTP, &a.Mine)
+	return a
+}
+
+// notOfJobs are the parameters of mining that jobs refuse.
+var notOfJobs = map[string]string{
+	"distance":  "want distances, a list",
+	"regions":   "a job mines the whole map",
+	"instances": "a job lists patterns only: ask /v1/places/instances for those of one",
 }
 
 func (a *jobParams) check() error {
+	limit := a.Mine.Top
 	switch {
 	case a.Kind != "patterns":
 		return fmt.Errorf("kind %q: want patterns", a.Kind)
 	case len(a.Distances) == 0 || len(a.Distances) > maxDistances:
 		return fmt.Errorf("%d distances: want 1 to %d", len(a.Distances), maxDistances)
-	case !(a.MinPrevalence > 0 && a.MinPrevalence <= 1):
-		return fmt.Errorf("min_prevalence %v: want more than 0 and at most 1", a.MinPrevalence)
 	case len(a.Only) > 100:
 		return fmt.Errorf("only: %d sets: want at most 100", len(a.Only))
-	case a.Limit < 1 || a.Limit > maxPatterns:
-		return fmt.Errorf("limit %d: want 1 to %d", a.Limit, maxPatterns)
-	case a.Limit*len(a.Distances) > maxJobFound:
-		return fmt.Errorf("limit %d at %d distances: want at most %d patterns in all", a.Limit,
+	case limit*len(a.Distances) > maxJobFound:
+		return fmt.Errorf("limit %d at %d distances: want at most %d patterns in all", limit,
 			len(a.Distances), maxJobFound)
 	}
 	for _, set := range a.Only {
@@ -200,16 +191,32 @@ func (a *jobParams) check() error {
 			return fmt.Errorf("distance %v: want more than 0", d)
 		}
 	}
-	return nil
+	ask := a.at(a.Distances[0])
+	return api.Check(&ask)
+}
+
+// at returns the question about one distance.
+func (a *jobParams) at(distance float64) api.Mine {
+	ask := a.Mine
+	ask.Distance.List = []float64{distance}
+	ask.All, ask.Only = ask.All || a.Only != nil, a.Only
+	return ask
 }
 
 // set stores the value of a name.
 func (a *jobParams) set(name string, raw json.RawMessage) error {
-	to := a.field(name)
-	if to == nil {
-		return fmt.Errorf("unknown name %q", name)
+	switch name {
+	case "kind":
+		return api.Decode(name, raw, &a.Kind)
+	case "distances":
+		return api.Decode(name, raw, &a.Distances)
+	case "only":
+		return api.Decode(name, raw, &a.Only)
 	}
-	return api.Decode(name, raw, to)
+	if why := notOfJobs[name]; why != "" {
+		return fmt.Errorf("%s: %s", name, why)
+	}
+	return api.MineQuestion.SetJSON(api.HTTP, &a.Mine, name, raw)
 }
 
 // startJob starts a job and returns its ID.
@@ -218,7 +225,7 @@ func (x *exchange) startJob() {
 	if !ok {
 		return
 	}
-	want := jobParams{MinPrevalence: 0.2, Limit: 200}
+	want := newJobParams()
 	in := json.NewDecoder(bytes.NewReader(body))
 	err := api.Object(in, want.set)
 	if err == nil {
@@ -229,7 +236,7 @@ func (x *exchange) startJob() {
 	if err != nil {
 		err = fmt.Errorf("body: %w", err)
 	} else {
-		err = want.check()
+		err = cmp.Or(want.check(), x.mayUseGPU(&want.Mine))
 	}
 	if !x.hasPoints(err) {
 		return
@@ -279,13 +286,9 @@ func jobsFrom(path string) string {
 }
 
 // mineAll mines patterns: one distance at a time, each in a slot of its own.
-func (v *Server) mineAll(ctx context.Context, b *job, want jobParams) error {
+func (v *Server) mineAll(ctx context.Context, b *job, want *jobParams) error {
 	for _, d := range want.Distances {
-		var ask api.Mine
-		api.MineQuestion.FillAt(api.HTTP, &ask)
-		ask.Distance.List, ask.MinPrevalence, ask.Top = []float64{d}, want.MinPrevalence, want.Limit
-		ask.All, ask.Only = want.All || want.Only != nil, want.Only
-		found, err := v.mineInTurn(ctx, b, ask)
+		found, err := v.mineInTurn(ctx, b, want.at(d))
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,9 @@ func TestSpecHasDeclaredParameters(t *testing.T) {
 			replace("\n  \""+path+"\": {", `"`+strings.ToLower(method)+`": {`, `"parameters":`, inURL(q))
 		}
 	}
+	replace("\n  \"/v1/places/area\": {", `"get": {`, `"parameters":`, inURL(api.AreaDrawingQuestion))
 	replace("\n   \"Query\": {", "", `"properties":`, inBody(api.SearchQuestion))
+	replace("\n   \"JobRequest\": {", "", `"properties":`, jobSchema())
 	if spec == string(old) {
 		return
 	}
@@ -175,6 +177,7 @@ var sharedSchemas = map[reflect.Type]string{
 	reflect.TypeFor[coloc.ReportPattern](): "Pattern",
 	reflect.TypeFor[instancesAnswer]():     "Instances",
 	reflect.TypeFor[localAnswer]():         "Local",
+	reflect.TypeFor[api.AreaAnswer]():      "StudyArea",
 	reflect.TypeFor[api.Pair]():            "Pair",
 	reflect.TypeFor[points.Summary]():      "Summary",
 	reflect.TypeFor[curveAnswer]():         "Curve",
@@ -194,6 +197,7 @@ var pathAnswers = map[string]reflect.Type{
 	"/v1/places/quotients":     reflect.TypeFor[quotientsAnswer](),
 	"/v1/places/local":         reflect.TypeFor[localAnswer](),
 	"/v1/places/curve":         reflect.TypeFor[curveAnswer](),
+	"/v1/places/area":          reflect.TypeFor[api.AreaAnswer](),
 }
 
 // mayBeNull are lists that an answer has without a value, as null.
@@ -338,6 +342,23 @@ func inBody(q *api.Question) map[string]any {
 			all[older] = s
 		}
 	}
+	return all
+}
+
+// jobSchema returns the properties of a job: its own, and those of mining.
+func jobSchema() map[string]any {
+	all := inBody(api.MineQuestion)
+	for name := range notOfJobs {
+		delete(all, name)
+	}
+	all["kind"] = map[string]any{"type": "string", "enum": []string{"patterns"}}
+	all["distances"] = map[string]any{"type": "array", "minItems": 1, "maxItems": maxDistances,
+		"items":       map[string]any{"type": "number", "minimum": 0, "exclusiveMinimum": true},
+		"description": "Mine at each of these distances, one after the other."}
+	all["only"] = map[string]any{"type": "array", "maxItems": 100,
+		"items": map[string]any{"type": "array", "minItems": 2,
+			"items": map[string]any{"type": "string", "minLength": 1}},
+		"description": "Only patterns of exactly these features, in the order of their names."}
 	return all
 }
 

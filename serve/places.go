@@ -19,10 +19,7 @@ import (
 
 var errNoPoints = errors.New("the server has no places: start it with serve.Options.Points")
 
-const (
-	maxPatterns  = 5000    // of a job
-	miningMemory = 1 << 30 // bytes
-)
+const miningMemory = 1 << 30 // bytes
 
 // pointsSummary describes the points.
 type pointsSummary struct {
@@ -86,6 +83,7 @@ type pointsAnswer struct {
 	Feature  []int32   `json:"feature"` // indexes into the list of features
 	X        []float64 `json:"x"`
 	Y        []float64 `json:"y"`
+	Time     []int64   `json:"time,omitempty"` // seconds since 1970 of each, if the points have times
 }
 
 // points lists the points of all features, or of some.
@@ -125,6 +123,9 @@ func (x *exchange) points() {
 			}
 			if at%step == 0 {
 				a.Feature, a.X, a.Y = append(a.Feature, f), append(a.X, pts.X[i]), append(a.Y, pts.Y[i])
+				if pts.Time != nil {
+					a.Time = append(a.Time, pts.Time[i])
+				}
 			}
 			at++
 		}
@@ -135,6 +136,21 @@ func (x *exchange) points() {
 		return
 	}
 	x.reply(http.StatusOK, a)
+}
+
+// area answers with the outline of the study area.
+func (x *exchange) area() {
+	var ask api.AreaDrawing
+	if !x.hasPoints(x.asked(api.AreaDrawingQuestion, &ask)) {
+		return
+	}
+	x.cached(fmt.Sprintf("area %q %t", ask.Window, ask.Clip), func(ctx context.Context) ([]byte, error) {
+		found, err := ask.Do(ctx, x.asPlaces())
+		if err != nil {
+			return nil, err
+		}
+		return line(found)
+	})
 }
 
 // neighbourhood returns the definition of neighbours.
@@ -189,14 +205,18 @@ func aboutPlaces(q *api.Question) func(*exchange) {
 	}
 }
 
+// mayUseGPU refuses a question for a GPU if the server has none.
+func (x *exchange) mayUseGPU(question any) error {
+	if on := api.EngineOf(question); on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {
+		return errors.New("engine gpu: the server was not started with serve.Options.Engine=gpu")
+	}
+	return nil
+}
+
 // answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
 // if the server has one. shape, unless it is nil, adds the older names of an answer.
 func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape func(found any) any) {
-	err = cmp.Or(err, api.Check(question))
-	if on := api.EngineOf(question); err == nil && on != nil && *on == engine.GPU && x.o.Engine != engine.GPU {
-		err = errors.New("engine gpu: the server was not started with serve.Options.Engine=gpu")
-	}
-	if !x.hasPoints(err) {
+	if !x.hasPoints(cmp.Or(err, api.Check(question), x.mayUseGPU(question))) {
 		return
 	}
 	key, err := q.Marshal(question)

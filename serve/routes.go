@@ -65,6 +65,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
 		{get, "/v1/places", "places", steady | bare, (*exchange).places},
 		{get, "/v1/places/points", "points", steady, (*exchange).points},
+		{get, "/v1/places/area", "area", steady, (*exchange).area},
 		{get, "/v1/places/patterns", "patterns", steady, aboutPlaces(api.MineQuestion)},
 		{get, "/v1/places/instances", "instances", steady, (*exchange).instances},
 		{get, "/v1/places/quotients", "quotients", steady, (*exchange).quotients},

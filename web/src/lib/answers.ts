@@ -434,6 +434,7 @@ export interface Plane {
 export interface Points {
   feature: number[] // Indexes into the list of features.
   features: string[]
+  time?: number[] // Seconds since 1970 of each, if the points have times.
   total: number
   x: number[]
   y: number[]
@@ -555,6 +556,13 @@ export interface Status {
   }
   version: string
   waiting: number
+}
+
+export interface StudyArea {
+  area: number // In the square of the unit of distances.
+  estimated: boolean // From the points, as none was given.
+  rings: [number, number][][] // Borders of parts and of holes, as x and y.
+  share: number // Of an estimated area in the rectangle around the points.
 }
 
 export interface Summary {

@@ -1,5 +1,5 @@
 import { matching } from './matching'
-import { route, go, type View } from './route.svelte'
+import { route, go } from './route.svelte'
 import type { Status } from './api'
 
 // All views show the same documents: those of a query and of filters, which the address has.
@@ -70,4 +70,3 @@ export function toggle(filter: string) {
 /** kept are the parameters of the address that all views share. */
 export const kept = () => ({ q: route.params.q, f: route.params.f, mode: route.params.mode })
 
-export type { View }
