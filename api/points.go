@@ -91,6 +91,8 @@ type Pair struct {
 	Of       string   `json:"of"`                // feature of the points
 	Near     string   `json:"near"`              // feature of their neighbours
 	Points   int64    `json:"points"`            // points of Of that have neighbours
+	With     int64    `json:"participating"`     // points of Of that have a neighbour of Near
+	Total    int64    `json:"total"`             // all points of Of
 	Quotient *float64 `json:"quotient"`          // nil if there are none
 	PValue   *float64 `json:"p_value,omitempty"` // two-sided; nil without rounds
 }
@@ -123,9 +125,11 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 		return nil, err
 	}
 	a.Survey, a.Local = s, local
+	total := on.Set.Totals()
 	for _, g := range found {
 		if (o.From == nil || slices.Contains(o.From, g.From)) && (o.To == nil || slices.Contains(o.To, g.To)) {
 			a.Pairs = append(a.Pairs, Pair{on.Set.Features[g.From], on.Set.Features[g.To], g.Points,
+				g.Near, total[g.From],
 				finite(g.Value), finite(g.P)})
 		}
 	}
@@ -183,6 +187,8 @@ type CurveAnswer struct {
 type CurveOfPair struct {
 	A      string   `json:"a"`       // one feature
 	B      string   `json:"b"`       // the other
+	TotalA int64    `json:"total_a"` // points of A
+	TotalB int64    `json:"total_b"` // points of B
 	PValue *float64 `json:"p_value"` // tests all distances at once; nil without rounds
 	QValue *float64 `json:"q_value"` // corrected for all pairs
 	// PInterval has the least and the largest p-value that ties of extreme ranks allow.
@@ -207,6 +213,8 @@ type CurvePoint struct {
 	KInhom        *float64 `json:"k_inhomogeneous,omitempty"`                // K of varying intensities
 	PCFInhom      *float64 `json:"pair_correlation_inhomogeneous,omitempty"` // the same for pairs
 	Index         *float64 `json:"participation_index"`                      // of the pair
+	NearA         int64    `json:"participating_a"`                          // points of A with one of B within the distance
+	NearB         int64    `json:"participating_b"`                          // points of B with one of A within the distance
 	IndexExpected *float64 `json:"index_expected,omitempty"`                 // mean of the index over the rounds
 	IndexLow      *float64 `json:"index_low,omitempty"`                      // of the band
 	IndexHigh     *float64 `json:"index_high,omitempty"`                     // of the band
@@ -241,8 +249,10 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 		}
 		return finite(v[i])
 	}
+	total := on.Set.Totals()
 	for _, c := range a.Found {
-		one := CurveOfPair{A: on.Set.Features[c.A], B: on.Set.Features[c.B], PValue: finite(c.P),
+		one := CurveOfPair{A: on.Set.Features[c.A], B: on.Set.Features[c.B], TotalA: total[c.A], TotalB: total[c.B],
+			PValue: finite(c.P),
 			QValue: finite(c.Q), At: c.At, Attract: c.Attract}
 		if c.Expected != nil { // without rounds, Z has another unit
 			one.Z = finite(c.Z)
@@ -253,6 +263,7 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 		for i, r := range c.R {
 			one.Points = append(one.Points, CurvePoint{r, at(c.K, i), at(c.L, i), at(c.Expected, i), at(c.Low, i),
 				at(c.High, i), at(c.PCF, i), at(c.KInhom, i), at(c.PCFInhom, i), at(c.Index, i),
+				c.Near[0][i], c.Near[1][i],
 				at(c.IndexExpected, i), at(c.IndexLow, i), at(c.IndexHigh, i)})
 		}
 		a.Curves = append(a.Curves, one)

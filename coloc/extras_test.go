@@ -422,8 +422,8 @@ func TestSignificanceInReports(t *testing.T) {
 	}
 	lines := strings.Split(csv.String(), "\n")
 	for line, want := range map[int]string{
-		1: "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8",
-		3: "0,1,2,0.6666666666666666,,,,,B,4,5,0.8",
+		1: "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8,",
+		3: "0,1,2,0.6666666666666666,,,,,B,4,5,0.8,",
 	} {
 		if lines[line] != want {
 			t.Errorf("line %d of the CSV is %s, want %s", line, lines[line], want)

@@ -19,6 +19,7 @@ import (
 // for each participating point with its feature, its row in the input (from 1) and the numbers
 // (from 1) of the patterns in which it takes part. Then it has, for each pattern, the edges of
 // instances that together contain all its participating points, one MultiLineString per instance.
+// The member "patterns" lists the patterns with the participating points of their features.
 // Positions in a plane (points.Plane) are written unchanged, with "crs": null; an unknown reference
 // system is an error.
 func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
@@ -43,6 +44,9 @@ func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Patte
 			return err
 		}
 		g.text(`"crs":{"type":"name","properties":{"name":` + string(name) + `}},`)
+	}
+	if err := g.patterns(patterns); err != nil {
+		return err
 	}
 	g.text(`"features":[`)
 	for row, numbers := range l.of {
@@ -123,6 +127,16 @@ type geoWriter struct {
 }
 
 func (g *geoWriter) text(s string) { g.w.WriteString(s) }
+
+// patterns writes the patterns as Report does.
+func (g *geoWriter) patterns(list []Pattern) error {
+	data, err := json.Marshal(NewReport(g.s.pts, &Result{Patterns: list, Totals: g.s.g.total}).Patterns)
+	if err != nil {
+		return err
+	}
+	g.text(`"patterns":` + string(data) + ",\n")
+	return nil
+}
 
 // feature separates a new feature from the previous one.
 func (g *geoWriter) feature() {

@@ -12,10 +12,11 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoPackage writes three layers to an empty file. They are in the points' own reference
+// WriteGeoPackage writes two layers and two tables to an empty file. They are in the points' own reference
 // system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a plane if the
 // system cannot be converted. The layers are the participating points with the numbers (from 1) of
-// their patterns; instances that together contain these points, as lines; and the patterns.
+// their patterns, and instances that together contain these points, as lines. The tables are the
+// patterns, and the participating points of each of their features.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt
@@ -65,6 +66,18 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 				for i, p := range patterns {
 					if !yield(gpkg.Row{Values: []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index}}) {
 						return
+					}
+				}
+			}},
+		{Name: "participation", Columns: []gpkg.Column{{Name: "pattern", Type: "INTEGER"}, {Name: "feature", Type: "TEXT"},
+			{Name: "points", Type: "INTEGER"}, {Name: "total", Type: "INTEGER"}, {Name: "participation_ratio", Type: "REAL"}},
+			Rows: func(yield func(gpkg.Row) bool) {
+				for i, p := range patterns {
+					for k, f := range p.Features {
+						share := Share{p.Counts[k], s.g.total[f]}
+						if !yield(gpkg.Row{Values: []any{int64(i) + 1, s.pts.Features[f], share.Points, share.Total, share.Ratio()}}) {
+							return
+						}
 					}
 				}
 			}},

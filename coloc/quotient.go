@@ -24,6 +24,7 @@ import (
 type Quotient struct {
 	From, To int32   // indices into Points.Features
 	Points   int64   // points of From that have neighbours
+	Near     int64   // points of From that have a neighbour of To
 	Value    float64 // NaN if there are none, or if From is To and has only one point
 	P        float64 // two-sided, by random relabelling; NaN without rounds or if Value is NaN
 }
@@ -111,7 +112,7 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	if opt.Local {
 		q.wanted(opt)
 	}
-	if need := int64(kinds)*int64(kinds)*24*int64(s.job.cores.workers+1) +
+	if need := int64(kinds)*int64(kinds)*32*int64(s.job.cores.workers+1) +
 		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise coloc.Options.Memory", kinds, len(q.points), need>>20)
 	}
@@ -157,8 +158,8 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		for b := range kinds {
 			k := a*kinds + b
 			value := observed.value(k) / q.chance(int32(a), int32(b))
-			global = append(global, Quotient{int32(a), int32(b), observed.points[a], value,
-				twoSided(value, above[k], below[k], opt.Rounds)})
+			global = append(global, Quotient{int32(a), int32(b), observed.points[a],
+				observed.near[k], value, twoSided(value, above[k], below[k], opt.Rounds)})
 		}
 	}
 	var at []LocalQuotient
@@ -243,6 +244,7 @@ func (q *quotients) chance(a, b int32) float64 {
 type shareSums struct {
 	kinds  int
 	share  []float64
+	near   []int64 // points with a neighbour of the second feature
 	points []int64
 }
 
@@ -272,7 +274,8 @@ func (q *quotients) around(place int32, labels []int32, count []int64, buf []int
 
 // sums adds up the shares of all places. It stops when ctx is done, as do locals.
 func (q *quotients) sums(ctx context.Context, labels []int32, buf []int32) *shareSums {
-	out := &shareSums{q.kinds, make([]float64, q.kinds*q.kinds), make([]int64, q.kinds)}
+	out := &shareSums{q.kinds, make([]float64, q.kinds*q.kinds), make([]int64, q.kinds*q.kinds),
+		make([]int64, q.kinds)}
 	count := make([]int64, q.kinds)
 	here := make([]int64, q.kinds)
 	for i := range int32(q.g.len()) {
@@ -297,10 +300,13 @@ func (q *quotients) sums(ctx context.Context, labels []int32, buf []int32) *shar
 			}
 			here[a] = 0
 			out.points[a] += m
-			row := out.share[int(a)*q.kinds:][:q.kinds]
+			row, near := out.share[int(a)*q.kinds:][:q.kinds], out.near[int(a)*q.kinds:][:q.kinds]
 			for b, c := range count {
 				if int32(b) == a {
 					c--
+				}
+				if c > 0 {
+					near[b] += m
 				}
 				row[b] += float64(float64(m) * (float64(c) / float64(total-1)))
 			}

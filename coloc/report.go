@@ -176,7 +176,7 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 	if regional {
 		head = append([]string{"region"}, head...)
 	}
-	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio")}
+	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio", "unit")}
 	for _, r := range reports {
 		for i, p := range r.Patterns {
 			row := []string{ftoa(r.Distance), strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index)}
@@ -189,7 +189,7 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 			for _, f := range p.Features {
 				s := p.Participation[f]
 				rows = append(rows, append(slices.Clone(row), f, strconv.FormatInt(s.Points, 10),
-					strconv.FormatInt(s.Total, 10), ftoa(s.Ratio())))
+					strconv.FormatInt(s.Total, 10), ftoa(s.Ratio()), r.Unit))
 			}
 		}
 	}
@@ -199,11 +199,11 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 // WriteRulesCSV writes the rules of reports as one table.
 func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
-	rows := [][]string{{"distance", "if", "then", "participation_index", "conditional_probability",
+	rows := [][]string{{"region", "distance", "unit", "if", "then", "participation_index", "conditional_probability",
 		"holding", "instances"}}
 	for _, r := range reports {
 		for _, u := range r.Rules {
-			rows = append(rows, []string{ftoa(r.Distance), strings.Join(u.If, ";"),
+			rows = append(rows, []string{r.Region, ftoa(r.Distance), r.Unit, strings.Join(u.If, ";"),
 				strings.Join(u.Then, ";"), ftoa(u.Index), ftoa(u.Probability),
 				strconv.FormatUint(u.Holding, 10), strconv.FormatUint(u.Instances, 10)})
 		}

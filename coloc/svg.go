@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/points"
 )
 
 // A picture has a title, one panel for each pattern, and a legend. A panel shows all points as grey
@@ -61,7 +62,7 @@ func (s *Survey) WriteSVG(ctx context.Context, w io.Writer, patterns []Pattern) 
 	d.panelW = (svgWidth - 2*svgMargin - svgGap*float64(columns-1)) / float64(columns)
 	d.project(d.panelW)
 	legend := d.legendLines()
-	height := svgTop + float64(rows)*(panelTitle+d.mapH+svgGap) + 30 + 24*float64(len(legend)) + svgMargin
+	height := svgTop + float64(rows)*(panelTitle+d.mapH+svgGap) + 48 + 24*float64(len(legend)) + svgMargin
 
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" %s>`+"\n", px(svgWidth), px(height), px(svgWidth), px(height), svgFont)
 	d.printf(`<rect width="100%%" height="100%%" fill="#fbfaf8"/>` + "\n")
@@ -114,8 +115,7 @@ func px(v float64) string {
 
 func (d *drawing) subtitle(shown int) string {
 	opt := d.s.job
-	near := fmt.Sprintf("within %v %s", opt.Distance, d.distanceUnit())
-	near = strings.TrimSpace(near)
+	near := fmt.Sprintf("within %v %s", opt.Distance, d.s.pts.CRS.UnitName())
 	if opt.KNN > 0 {
 		near = fmt.Sprintf("among the %d nearest", opt.KNN)
 	}
@@ -148,11 +148,7 @@ func (d *drawing) panel(ctx context.Context, number int, p Pattern, x, y float64
 	d.printf(`<g transform="translate(%s %s)">`+"\n", px(x), px(y))
 	d.printf(`<text y="20" font-size="15" font-weight="600" fill="#1d2330">%s</text>`+"\n",
 		html.EscapeString(fitNames(d.s.pts.Names(p.Features), int(d.panelW/8.2))))
-	part := int64(0)
-	for _, c := range p.Counts {
-		part += c
-	}
-	d.printf(`<text y="41" font-size="12.5" fill="#667085">index <tspan font-weight="600" fill="#1d2330">%.3f</tspan> · %s participating points</text>`+"\n", p.Index, thousands(part))
+	d.printf(`<text y="41" font-size="12.5" fill="#667085">index <tspan font-weight="600" fill="#1d2330">%.3f</tspan> · participating points %s</text>`+"\n", p.Index, html.EscapeString(d.shares(p)))
 	d.printf(`<g transform="translate(0 %s)">`+"\n", px(panelTitle-6))
 	d.printf(`<clipPath id="map%d"><rect width="%s" height="%s" rx="8"/></clipPath>`+"\n", number,
 		px(d.panelW), px(d.mapH))
@@ -165,6 +161,39 @@ func (d *drawing) panel(ctx context.Context, number int, p Pattern, x, y float64
 	d.scaleBar()
 	d.printf("</g></g>\n")
 	return nil
+}
+
+// shares lists the participating points of each feature, in the order of the title, as far as
+// there is room.
+func (d *drawing) shares(p Pattern) string {
+	var all []string
+	for k, f := range p.Features {
+		all = append(all, fmt.Sprintf("%d/%d", p.Counts[k], d.g.total[f]))
+	}
+	return fitText(strings.Join(all, ", "), int((d.panelW-230)/6.5))
+}
+
+// fitText cuts a text to a number of characters.
+func fitText(text string, room int) string {
+	if r := []rune(text); len(r) > room {
+		return string(r[:max(1, room-1)]) + "…"
+	}
+	return text
+}
+
+// positions says what the coordinates of a map are, and the unit of its distances.
+func (d *drawing) positions() string {
+	crs := d.s.pts.CRS
+	system := "the file names no reference system"
+	switch {
+	case crs.Geographic():
+		system = crs.String() + ", longitude and latitude in degrees"
+	case crs == points.Plane:
+		system = "numbers in a plane"
+	case crs != nil:
+		system = crs.String()
+	}
+	return fmt.Sprintf("Positions: %s. Distances: %s. North, or larger y, is up.", system, crs.UnitName())
 }
 
 // fitNames joins names, but leaves out those for which there is no room.

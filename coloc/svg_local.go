@@ -58,10 +58,11 @@ func (s *Survey) WriteLocalSVG(ctx context.Context, w io.Writer, local []LocalQu
 	rows := max(1, (len(to)+columns-1)/columns)
 	d.panelW = (svgWidth - 2*svgMargin - svgGap*float64(columns-1)) / float64(columns)
 	d.project(d.panelW)
-	height := svgTop + float64(rows)*(panelTitle+d.mapH) + 60
+	height := svgTop + float64(rows)*(panelTitle+d.mapH) + 78
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%s" height="%s" %s>`+"\n", px(svgWidth), px(height), px(svgWidth), px(height), svgFont)
 	d.printf(`<rect width="100%%" height="100%%" fill="#fbfaf8"/>` + "\n")
 	d.printf(`<text x="%s" y="52" font-size="26" font-weight="600" fill="#1d2330">Local colocation quotients</text>`+"\n", px(svgMargin))
+	d.printf(`<text x="%s" y="77" font-size="14" fill="#667085">How much more often than by chance neighbours are of the feature; 1 is chance.</text>`+"\n", px(svgMargin))
 	at := g.placeOf(s.pts.Len())
 	for i, f := range to {
 		x := svgMargin + float64(i%columns)*(d.panelW+svgGap)
@@ -90,9 +91,10 @@ func (s *Survey) WriteLocalSVG(ctx context.Context, w io.Writer, local []LocalQu
 	}
 	x := svgMargin
 	for _, c := range localClasses {
-		d.printf(`<circle cx="%s" cy="%s" r="5.5" fill="%s"/><text x="%s" y="%s" font-size="13" fill="#1d2330">%s</text>`+"\n", px(x+6), px(height-24), c.colour, px(x+18), px(height-19.5), c.name)
+		d.printf(`<circle cx="%s" cy="%s" r="5.5" fill="%s"/><text x="%s" y="%s" font-size="13" fill="#1d2330">%s</text>`+"\n", px(x+6), px(height-42), c.colour, px(x+18), px(height-37.5), c.name)
 		x += 40 + 7*float64(len(c.name))
 	}
+	d.printf(`<text x="%s" y="%s" font-size="11.5" fill="#98a2b3">%s</text>`+"\n", px(svgMargin), px(height-14), html.EscapeString(d.positions()))
 	d.printf("</svg>\n")
 	if d.err != nil {
 		return d.err

@@ -288,7 +288,9 @@ func (d *drawing) scaleBar() {
 		}
 	}
 	label := ftoa(step)
-	if unit := d.distanceUnit(); unit != "" {
+	if unit := d.distanceUnit(); unit == "" {
+		label += " units"
+	} else {
 		label += " " + unit
 		if unit == "m" && step >= 1000 {
 			label = ftoa(step/1000) + " km"
@@ -330,4 +332,5 @@ func (d *drawing) legend(lines [][]int32, y float64) {
 		y += 24
 	}
 	d.printf(`<text x="%s" y="%s" font-size="11.5" fill="#98a2b3">Grey: all points. Colours: points that take part. Lens: where most take part together, with the edges of instances.</text>`+"\n", px(svgMargin), px(y+6))
+	d.printf(`<text x="%s" y="%s" font-size="11.5" fill="#98a2b3">%s</text>`+"\n", px(svgMargin), px(y+24), html.EscapeString(d.positions()))
 }

@@ -58,6 +58,18 @@ func (c *CRS) DistanceUnit() string {
 	return c.Unit
 }
 
+// UnitName names the unit of distances in words, for axes and legends.
+func (c *CRS) UnitName() string {
+	switch u := c.DistanceUnit(); u {
+	case "":
+		return "units of the file"
+	case "m":
+		return "metres"
+	default:
+		return u
+	}
+}
+
 // Convertible reports whether positions can be converted to WGS 84.
 func (c *CRS) Convertible() bool {
 	return c != nil && c.datum != nil && (c.geographic || c.projection != nil)

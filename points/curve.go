@@ -65,6 +65,8 @@ type Curve struct {
 	// KInhom and PCFInhom are K and PCF with respect to intensities that vary: Kcross.inhom and
 	// pcfcross.inhom of spatstat. They are nil with CurveOptions.Intensity Uniform.
 	KInhom, PCFInhom []float64
+	// Near counts the points of A, and of B, that have one of the other up to r apart.
+	Near [2][]int64
 
 	// Expected is the mean of L over the rounds of the null model, with the translation correction.
 	// Low and High are a global envelope (Myllymäki and others 2017): 95% of the rounds lie between
@@ -276,6 +278,7 @@ func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
 	c := Curve{A: pair[0], B: pair[1], P: math.NaN(), Q: math.NaN(), PLow: math.NaN(), PHigh: math.NaN()}
 	c.L, c.Index = make([]float64, s.bins), make([]float64, s.bins)
 	s.lAndIndex(l, c.A, c.B, total, c.L, c.Index)
+	c.Near = [2][]int64{s.within(c.A, c.B), s.within(c.B, c.A)}
 	for bin := range s.bins {
 		c.R = append(c.R, s.step*float64(bin+1))
 	}
@@ -306,6 +309,16 @@ func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64, ls, index []fl
 		ls[bin] = math.Sqrt(crossK(l, sum, pairs) / math.Pi)
 		index[bin] = min(float64(nearA)/float64(total[a]), float64(nearB)/float64(total[b]))
 	}
+}
+
+// within counts the points of a that have one of b within each distance.
+func (s *pairSums) within(a, b int32) []int64 {
+	count, sum := make([]int64, s.bins), int64(0)
+	for bin, n := range s.nearest[s.at(a, b, 0):][:s.bins] {
+		sum += n
+		count[bin] = sum
+	}
+	return count
 }
 
 // curveRounds has the curves of all rounds, one after the other.

@@ -87,11 +87,7 @@ func (c *Curve) draw(b *bufio.Writer, p *Set, x, y, width, height float64) {
 		anchor := []string{"start", "middle", "end"}[int(2*t)]
 		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="%s" fill="#667085">%s</text>`, t*width, height+16, anchor, strings.TrimSpace(fmt.Sprintf("%.4g %s", t*most, unit)))
 	}
-	axis := "distance r"
-	rise := "L(r) − r"
-	if unit != "" {
-		axis, rise = axis+", "+unit, rise+", "+unit
-	}
+	axis, rise := "distance r, "+p.CRS.UnitName(), "L(r) − r, "+p.CRS.UnitName()
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`,
 		width/2, height+32, html.EscapeString(axis))
 	fmt.Fprintf(b, `<text transform="translate(-8 %.1f) rotate(-90)" font-size="11.5" text-anchor="middle" fill="#667085">%s</text>`,

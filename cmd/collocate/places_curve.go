@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -96,39 +98,47 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	ranks := p.ask.Rounds > 0 && p.ask.Envelope == points.ByRank
 	interval := map[bool]string{true: "P INTERVAL\t"}[ranks]
-	fmt.Fprintf(t, "A\tB\tWHAT\tAT\tL\tEXPECTED\tZ\tP\t%sQ\n", interval)
+	fmt.Fprintf(t, "A\tB\tWHAT\tAT\tL\tEXPECTED\tZ\tP\t%sQ\tPARTICIPATING POINTS\n", interval)
+	total := in.Totals()
 	for _, c := range curves {
-		at := 0
-		for r := range c.R {
-			if c.R[r] == c.At {
-				at = r
-			}
-		}
+		at := max(0, slices.Index(c.R, c.At))
 		expected := c.R[at]
 		if c.Expected != nil {
 			expected = c.Expected[at]
 		}
-		what, z := "-", "-" // they compare with a null model
+		what, z := deviation(&c)
 		if c.Expected != nil {
-			what, z = "avoid", strconv.FormatFloat(c.Z, 'f', 2, 64)
-			if c.Attract {
-				what = "attract"
-			}
+			z = strconv.FormatFloat(c.Z, 'f', 2, 64)
 		}
 		if ranks {
 			interval = rounded(c.PLow) + " to " + rounded(c.PHigh) + "\t"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\t%s%s\n", in.Features[c.A],
-			in.Features[c.B], what, c.At, c.L[at], expected, z, rounded(c.P), interval, rounded(c.Q))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%.4g\t%.4g\t%.4g\t%s\t%s\t%s%s\t%d/%d  %d/%d\n", in.Features[c.A],
+			in.Features[c.B], what, c.At, c.L[at], expected, z, rounded(c.P), interval, rounded(c.Q),
+			c.Near[0][at], total[c.A], c.Near[1][at], total[c.B])
 	}
 	return t.Flush()
+}
+
+// deviation says in words what a curve shows, and its size in standard deviations. Both compare
+// with a null model, without which they are "-".
+func deviation(c *points.Curve) (what, z string) {
+	switch {
+	case c.Expected == nil:
+		return "-", "-"
+	case c.Attract:
+		return "attract", number(c.Z)
+	}
+	return "avoid", number(c.Z)
 }
 
 // writeCurves writes one table: a line for each pair and distance.
 func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
 	c := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "distance", "k", "l", "l_expected", "l_low", "l_high", "pair_correlation",
-		"participation_index", "index_expected", "index_low", "index_high", "p_value", "q_value"}}
+		"participation_index", "index_expected", "index_low", "index_high", "p_value", "q_value",
+		"what", "at", "z", "participating_a", "total_a", "participating_b", "total_b", "unit"}}
+	total := in.Totals()
 	inhom, ranks := curves[0].KInhom != nil, p.ask.Rounds > 0 && p.ask.Envelope == points.ByRank
 	if inhom {
 		rows[0] = append(rows[0], "k_inhomogeneous", "pair_correlation_inhomogeneous")
@@ -143,11 +153,14 @@ func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.
 		return strconv.FormatFloat(v[r], 'g', -1, 64)
 	}
 	for _, v := range curves {
+		what, z := deviation(&v)
 		for r := range v.R {
 			row := []string{in.Features[v.A], in.Features[v.B], at(v.R, r), at(v.K, r),
 				at(v.L, r), at(v.Expected, r), at(v.Low, r), at(v.High, r),
 				at(v.PCF, r), at(v.Index, r), at(v.IndexExpected, r), at(v.IndexLow, r),
-				at(v.IndexHigh, r), number(v.P), number(v.Q)}
+				at(v.IndexHigh, r), number(v.P), number(v.Q), strings.Trim(what, "-"), number(v.At), strings.Trim(z, "-"),
+				strconv.FormatInt(v.Near[0][r], 10), strconv.FormatInt(total[v.A], 10),
+				strconv.FormatInt(v.Near[1][r], 10), strconv.FormatInt(total[v.B], 10), in.CRS.DistanceUnit()}
 			if inhom {
 				row = append(row, at(v.KInhom, r), at(v.PCFInhom, r))
 			}

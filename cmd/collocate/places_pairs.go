@@ -103,18 +103,18 @@ func (p *pairsFlags) print(a *app, answer *api.PairsAnswer) error {
 	}
 	if p.format == "csv" {
 		c := csv.NewWriter(a.stdout)
-		rows := [][]string{{"of", "near", "points", "quotient", "p_value"}}
+		rows := [][]string{{"of", "near", "points", "quotient", "p_value", "participating", "total"}}
 		for _, q := range answer.Pairs {
 			rows = append(rows, []string{q.Of, q.Near, strconv.FormatInt(q.Points, 10),
-				number(orNaN(q.Quotient)), number(orNaN(q.PValue))})
+				number(orNaN(q.Quotient)), number(orNaN(q.PValue)), strconv.FormatInt(q.With, 10), strconv.FormatInt(q.Total, 10)})
 		}
 		return c.WriteAll(rows)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "OF\tNEAR\tPOINTS\tQUOTIENT\tP\n")
+	fmt.Fprint(t, "OF\tNEAR\tPOINTS\tQUOTIENT\tP\tPARTICIPATING POINTS\n")
 	for _, q := range answer.Pairs {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", q.Of, q.Near, q.Points, rounded(orNaN(q.Quotient)),
-			rounded(orNaN(q.PValue)))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%d/%d\n", q.Of, q.Near, q.Points, rounded(orNaN(q.Quotient)),
+			rounded(orNaN(q.PValue)), q.With, q.Total)
 	}
 	return t.Flush()
 }

@@ -27,6 +27,10 @@ def test_mine(shops):
     assert [p["features"] for p in found] == [["bar", "café"]]
     table = found.to_pandas()
     assert table.loc[0, "features"] == ("bar", "café") and table.loc[0, "size"] == 2
+    taking = found[0]["participation"]["bar"]
+    assert table.loc[0, "points"][0] == taking["points"] > 0
+    assert table.loc[0, "totals"][0] == taking["total"]
+    assert f"{taking['points']}/{taking['total']}" in found._repr_html_()
     assert found.svg.startswith("<svg") and "participation index" in found._repr_html_()
     with pytest.warns(CollocateWarning, match='use 59 rounds or more, or adjust="max"'):
         tested = mine(shops, distance=30, min_prevalence=0.5, significance=19, rules=True)

@@ -198,9 +198,14 @@ func asItIs(_ *api.Places, found any) pipe.Reply { return pipe.Reply{Result: fou
 func curveArrays(on *api.Places, found any) pipe.Reply {
 	answer := found.(*api.CurveAnswer)
 	var first, second []int32
+	var near, total [2][]int64
+	sizes := on.Set.Totals()
 	each := map[string][]float64{}
 	for _, x := range answer.Found {
 		first, second = append(first, x.A), append(second, x.B)
+		for side, f := range []int32{x.A, x.B} {
+			near[side], total[side] = append(near[side], x.Near[side]...), append(total[side], sizes[f])
+		}
 		for name, values := range map[string][]float64{
 			"distance": x.R, "k": x.K, "l": x.L, "pair_correlation": x.PCF, "participation_index": x.Index,
 			"l_expected": x.Expected, "l_low": x.Low, "l_high": x.High,
@@ -213,7 +218,9 @@ func curveArrays(on *api.Places, found any) pipe.Reply {
 	}
 	reply := pipe.Reply{
 		Result: map[string]any{"features": on.Set.Features, "unit": answer.Unit},
-		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second)}}
+		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second),
+			pipe.NewArray("participating_a", near[0]), pipe.NewArray("participating_b", near[1]),
+			pipe.NewArray("total_a", total[0]), pipe.NewArray("total_b", total[1])}}
 	for name, values := range each {
 		reply.Arrays = append(reply.Arrays, pipe.NewArray(name, values))
 	}

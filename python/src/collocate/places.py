@@ -56,17 +56,20 @@ class Patterns:
         return self.patterns[i]
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with features, size, participation_index, and the results of tests."""
+        """A DataFrame with features, size, participation_index, the number of participating points
+        and of all points of each feature, and the results of tests."""
         pd = need("pandas", "pandas")
         rows = [
             {
                 "features": tuple(p["features"]),
                 "size": len(p["features"]),
                 **{k: v for k, v in p.items() if k not in ("features", "participation")},
+                "points": tuple(p["participation"][f]["points"] for f in p["features"]),
+                "totals": tuple(p["participation"][f]["total"] for f in p["features"]),
             }
             for p in self.patterns
         ]
-        columns = ["features", "size", "participation_index"]
+        columns = ["features", "size", "participation_index", "points", "totals"]
         return pd.DataFrame(rows, columns=None if rows else columns)
 
     def rules_to_pandas(self) -> pd.DataFrame:
@@ -99,8 +102,18 @@ class Patterns:
 
     def _repr_html_(self) -> str:
         best = sorted(self.patterns, key=lambda p: (-len(p["features"]), -p["participation_index"]))
-        rows = [[", ".join(p["features"]), f"{p['participation_index']:.4f}"] for p in best[:20]]
-        return _table(["features", "participation index"], rows, repr(self)[1:-1]) + self.svg
+        rows = [
+            [", ".join(p["features"]), f"{p['participation_index']:.4f}", _shares(p)]
+            for p in best[:20]
+        ]
+        head = ["features", "participation index", "participating points"]
+        return _table(head, rows, repr(self)[1:-1]) + self.svg
+
+
+def _shares(pattern: dict[str, Any]) -> str:
+    """The participating points of each feature, such as 2/4, 2/5."""
+    shares = (pattern["participation"][f] for f in pattern["features"])
+    return ", ".join(f"{s['points']}/{s['total']}" for s in shares)
 
 
 @asks(asked_of.Mine)
@@ -159,8 +172,10 @@ def pairs(
     args, arrays, _ = _points(points, asked)
     with bar(progress, "relabelling", "rounds") as tell:
         found = call("pairs", {"distance": distance, **args}, arrays, progress=tell).result["pairs"]
-    table = pd.DataFrame(found, columns=["of", "near", "points", "quotient", "p_value"])
-    return table.astype({"points": "int64", "quotient": "float64", "p_value": "float64"})
+    names = ["of", "near", "points", "participating", "total", "quotient", "p_value"]
+    table = pd.DataFrame(found, columns=names)
+    counts = dict.fromkeys(["points", "participating", "total"], "int64")
+    return table.astype({**counts, "quotient": "float64", "p_value": "float64"})
 
 
 @renamed(bins="steps", strongest="top")
@@ -173,7 +188,8 @@ def curve(
 
     A row for each pair and distance: Ripley's cross K (k), L (its root over pi: equal to the
     distance where features are independent), the pair correlation (1 is chance) and the
-    participation index. Points are as in `mine`.
+    participation index, with the points of each feature that have one of the other near, of total.
+    Points are as in `mine`.
     of, near: features; without them all pairs, or the strongest, if top says how many.
     rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster).
         This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
@@ -191,9 +207,11 @@ def curve(
     found, pairs = a.arrays, len(a.arrays["a"])
     each = len(found["distance"]) // pairs if pairs else 0
     columns: dict[str, Any] = {n: np.repeat(names[found[n]], each) for n in ("a", "b")}
-    usual = ("distance", "k", "l", "pair_correlation", "participation_index")
+    usual = ("distance", "k", "l", "pair_correlation", "participation_index",
+             "participating_a", "participating_b")  # fmt: skip
     tested = ("l_expected", "l_low", "l_high", "index_expected", "index_low", "index_high")
     columns.update({n: found[n] for n in usual})
+    columns.update({n: np.repeat(found[n], each) for n in ("total_a", "total_b")})
     if args.get("intensity", "uniform") != "uniform":
         columns.update({n: found[n] for n in ("k_inhomogeneous", "pair_correlation_inhomogeneous")})
     if rounds:

@@ -118,9 +118,13 @@ export interface Curve {
       l_low?: number // Of the band.
       pair_correlation: number | null // 1 is chance.
       pair_correlation_inhomogeneous?: number // The same for pairs.
+      participating_a: number // Points of A with one of B within the distance.
+      participating_b: number // Points of B with one of A within the distance.
       participation_index: number | null // Of the pair.
     }[] // By distance.
     q_value: number | null // Corrected for all pairs.
+    total_a: number // Points of A.
+    total_b: number // Points of B.
     z: number | null // The deviation in standard deviations; nil without rounds.
   }[] // The strongest first, unless features were named.
   distance?: number[] // Older form of the field of curves.
@@ -353,8 +357,10 @@ export interface Pair {
   near: string // Feature of their neighbours.
   of: string // Feature of the points.
   p_value?: number // Two-sided; nil without rounds.
+  participating: number // Points of Of that have a neighbour of Near.
   points: number // Points of Of that have neighbours.
   quotient: number | null // Nil if there are none.
+  total: number // All points of Of.
 }
 
 export interface Part {
