@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/collocate/collocate/points"
@@ -13,7 +14,7 @@ import (
 
 // Area says where points could have been.
 type Area struct {
-	Window string `ask:"window" file:"" group:"Study area" help:"study area, in which points could have been: a file with polygons (GeoJSON, well-known text, a Shapefile, KML or KMZ), or the polygons themselves; by default it is estimated from the points"`
+	Window string `ask:"window" file:"" group:"Study area" help:"study area, in which points could have been: a file with polygons (GeoJSON, well-known text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer), or the polygons themselves; by default it is estimated from the points"`
 	Clip   bool   `ask:"clip" group:"Study area" help:"leave out points outside the window, instead of refusing them"`
 }
 
@@ -41,6 +42,8 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 	}
 	said, text := "", []byte(strings.TrimSpace(q.Window))
 	switch {
+	case !on.NoFiles && isFile(q.Window):
+		said = q.Window
 	case bytes.HasPrefix(text, []byte("{")) || strings.Contains(q.Window, "("):
 	case on.NoFiles:
 		return nil, wrongf("window", "want polygons as GeoJSON or well-known text, such as POLYGON ((0 0, 9 0, 9 9, 0 0))")
@@ -81,6 +84,12 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 		return nil, &Error{"window", said, err}
 	}
 	return &set, nil
+}
+
+// isFile reports whether there is a file of that name, which may have parentheses as text has.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 func (on *Places) named(note string) string {

@@ -269,7 +269,7 @@ type Mine struct {
 	Top           int       `ask:"top" also:"limit" range:"0.." at:"http: default=200 least=1 most=5000, an answer is of limited size; mcp: default=50 least=1 most=500, an assistant reads less" help:"only this many patterns, the best, longest first; 0 means all"`
 
 	Within    string `ask:"within" group:"Parts of the map" help:"neighbours are also at most this long apart, such as 7d, 12h or 30m; the points must have times"`
-	Regions   string `ask:"regions" file:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, KML or KMZ)"`
+	Regions   string `ask:"regions" file:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer)"`
 	Hierarchy string `ask:"hierarchy" file:"" group:"Parts of the map" not:"http mcp: a question names no files of the server" help:"file of CSV lines feature,parent: replace features by their parents"`
 	Level     Levels `ask:"level" group:"Parts of the map" default:"1" not:"http mcp: it needs a hierarchy" help:"number of levels to go up in the hierarchy; all: a point counts for its feature and for each of its ancestors"`
 

@@ -12,11 +12,11 @@ import (
 	"github.com/collocate/collocate/points"
 )
 
-// WriteGeoPackage writes two layers and two tables to an empty file. They are in the points' own reference
-// system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a plane if the
-// system cannot be converted. The layers are the participating points with the numbers (from 1) of
-// their patterns, and instances that together contain these points, as lines. The tables are the
-// patterns, and the participating points of each of their features.
+// WriteGeoPackage writes two layers and two tables to an empty file. They are in the points' own
+// reference system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a
+// plane if the system cannot be converted. The layers are the participating points with the numbers
+// (from 1) of their patterns, and instances that together contain these points, as lines. The
+// tables are the patterns, and the participating points of each of their features.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt

@@ -114,13 +114,18 @@ func px(v float64) string {
 }
 
 func (d *drawing) subtitle(shown int) string {
+	return fmt.Sprintf("%s The best %d patterns, longest first.", d.described(), shown)
+}
+
+// described says what was mined.
+func (d *drawing) described() string {
 	opt := d.s.job
 	near := fmt.Sprintf("within %v %s", opt.Distance, d.s.pts.CRS.UnitName())
 	if opt.KNN > 0 {
 		near = fmt.Sprintf("among the %d nearest", opt.KNN)
 	}
-	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v. The best %d patterns, longest first.",
-		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence, shown)
+	return fmt.Sprintf("%s points of %d features, neighbours %s, participation index at least %v.",
+		thousands(int64(d.s.pts.Len())), len(d.s.pts.Features), near, opt.MinPrevalence)
 }
 
 // distanceUnit returns the unit of distances, or "" if it is not known.

@@ -49,7 +49,8 @@ type ReadOptions struct {
 // Input is a Set that was read from files, with how it was read.
 type Input struct {
 	*Set
-	Format  string    // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage, gpx or kml
+	Format string // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage,
+	// flatgeobuf, gpx or kml
 	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
 	Skipped int64     // number of bad rows left out
 	Rare    int64     // number of points left out because their feature has fewer than MinPoints
@@ -130,7 +131,7 @@ func (all *Input) bring(in *Input, path string) error {
 
 // endings are the extensions of the files that are read from a folder.
 var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons",
-	".parquet", ".geoparquet", ".shp", ".gpkg", ".gpx", ".kml", ".kmz", ".zip"}
+	".parquet", ".geoparquet", ".shp", ".gpkg", ".fgb", ".gpx", ".kml", ".kmz", ".zip"}
 
 // filesIn lists the files in a folder whose extension is in endings, sorted by name. They may be
 // compressed.
@@ -157,7 +158,8 @@ func filesIn(folder string) ([]string, error) {
 }
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
-// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, KML or GPX waypoints.
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, FlatGeobuf, KML or GPX
+// waypoints.
 // Files other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP
 // archive, as KMZ is. The format is recognised from the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
@@ -226,8 +228,6 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 		switch {
 		case archive:
 			return readZip(ctx, at, size, s)
-		case s.shapes != nil:
-			return errNoShapes
 		case parquet:
 			return readParquet(at, size, s)
 		}
@@ -238,6 +238,9 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 			return errors.New("a Shapefile has its features in a .dbf file beside it: name the file instead of using standard input")
 		}
 		return readShapefile(br, path, besideFile(path), s)
+	}
+	if isFlatGeobuf(start) {
+		return readFlatGeobuf(br, s)
 	}
 	if bom, _ := br.Peek(3); string(bom) == "\ufeff" {
 		if _, err := br.Discard(3); err != nil {
@@ -252,7 +255,7 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	if !bytes.HasPrefix(text, []byte{recordSeparator}) {
 		if what := textfile.WhyNotText(head); what != "" {
 			return errors.New(what + "; want CSV, TSV, GeoJSON, KML, GPX, Parquet, " +
-				"a Shapefile, a GeoPackage, or one of them in a ZIP archive")
+				"a Shapefile, a GeoPackage, FlatGeobuf, or one of them in a ZIP archive")
 		}
 	}
 	if len(text) == 0 {
@@ -275,7 +278,7 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	return readTable(br, s)
 }
 
-var errNoShapes = errors.New("want polygons as a Shapefile or KML, plain or in a ZIP archive, or as GeoJSON by itself")
+var errNoShapes = errors.New("want polygons as a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, plain or in a ZIP archive, or as GeoJSON by itself")
 
 // interruptible is a reader that returns the error of ctx once ctx is done.
 type interruptible struct {

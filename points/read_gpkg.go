@@ -48,7 +48,11 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 	case len(layers) == 0:
 		return errors.New("the GeoPackage has no layers")
 	case len(layers) > 1:
-		return fmt.Errorf("the GeoPackage has several layers, %s: choose one with points.ReadOptions.Layer", quoteAll(names))
+		how := "points.ReadOptions.Layer"
+		if rows.shapes != nil {
+			how = "|layername=NAME after the file's name"
+		}
+		return fmt.Errorf("the GeoPackage has several layers, %s: choose one with %s", quoteAll(names), how)
 	}
 	l := layers[chosen]
 	if err := declareSRS(d, l.srs, rows); err != nil {
@@ -73,6 +77,10 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 		n++
 		where := func() string { return fmt.Sprintf("layer %s, row %d", l.table, n) }
 		blob, _ := get(l.column).([]byte)
+		if rows.shapes != nil {
+			wkb, err := geoPackageWKB(blob)
+			return rows.polygons(sqliteText(get(feature)), wkb, err, where)
+		}
 		x, y, err := parseGeoPackagePoint(blob)
 		if err != nil {
 			return rows.bad(err, where)
@@ -129,19 +137,28 @@ func declareSRS(d *sqlite, id int64, rows *rowSink) error {
 	return err
 }
 
-// parseGeoPackagePoint parses a geometry: "GP", a byte of version and one of flags, the number of
+// parseGeoPackagePoint parses a point: "GP", a byte of version and one of flags, the number of
 // the reference system, an envelope and the point as WKB. Bits 1 to 3 of the flags are the kind of
 // envelope; bit 4 means that the geometry is empty.
 func parseGeoPackagePoint(b []byte) (x, y float64, err error) {
+	wkb, err := geoPackageWKB(b)
+	if err != nil {
+		return 0, 0, err
+	}
+	return parseWKBPoint(wkb)
+}
+
+// geoPackageWKB returns what follows the header of a geometry.
+func geoPackageWKB(b []byte) ([]byte, error) {
 	if len(b) < 8 || b[0] != 'G' || b[1] != 'P' {
-		return 0, 0, errors.New("no geometry")
+		return nil, errors.New("no geometry")
 	}
 	envelope := []int{0, 32, 48, 48, 64, -1, -1, -1}[b[3]>>1&7]
 	if b[3]>>4&1 != 0 {
-		return 0, 0, errors.New("the geometry is empty")
+		return nil, errors.New("the geometry is empty")
 	}
 	if envelope < 0 || len(b) < 8+envelope {
-		return 0, 0, errors.New("geometry is not a GeoPackage point")
+		return nil, errors.New("geometry is not one of a GeoPackage")
 	}
-	return parseWKBPoint(b[8+envelope:])
+	return b[8+envelope:], nil
 }

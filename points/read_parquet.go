@@ -70,6 +70,9 @@ func readParquet(r io.ReaderAt, size int64, rows *rowSink) (err error) {
 			}
 		}
 	}
+	if rows.shapes != nil && geometry < 0 {
+		return errors.New("parquet: want polygons as GeoParquet")
+	}
 	l, err := rows.columns(names, geometry < 0)
 	if err == nil && l.geometry >= 0 {
 		err = errors.New("well-known text in Parquet is not supported: want GeoParquet, or columns x and y")
@@ -122,6 +125,12 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 				return fmt.Errorf("%s, column %q: %w", where(), columns[used[i]].Name(), noEOF(err))
 			}
 		}
+		if rows.shapes != nil {
+			if err := parquetPolygons(v[:len(used)], rows, where); err != nil {
+				return err
+			}
+			continue
+		}
 		x, y, err := position(v[:positions])
 		if err != nil {
 			if err := rows.bad(err, where); err != nil {
@@ -142,6 +151,18 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 		}
 	}
 	return nil
+}
+
+// parquetPolygons adds the polygons of a row: a geometry and, if there is one, a name.
+func parquetPolygons(v []parquet.Value, rows *rowSink, where func() string) error {
+	name := ""
+	if len(v) > 1 {
+		name = kindOf(v[1])
+	}
+	if v[0].IsNull() {
+		return rows.polygons(name, nil, errors.New("no geometry"), where)
+	}
+	return rows.polygons(name, v[0].ByteArray(), nil, where)
 }
 
 // columnCursor returns the values of one column chunk one by one.

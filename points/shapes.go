@@ -23,9 +23,29 @@ func (s *shapes) add(name string, polygons [][][][2]float64) {
 	s.list = append(s.list, namedPolygons{name, polygons})
 }
 
-// readPolygons reads the polygons of a Shapefile (also zipped) or of KML or KMZ, in a reference
+// layerOf splits the path of a layer as GIS programs write it: FILE|layername=NAME.
+func layerOf(path string) (file, layer string) {
+	file, layer, _ = strings.Cut(path, "|layername=")
+	return file, layer
+}
+
+// polygons adds the polygons of a geometry in well-known binary.
+func (s *rowSink) polygons(name string, wkb []byte, err error, where func() string) error {
+	var list [][][][2]float64
+	if err == nil {
+		list, err = parseWKBPolygons(wkb)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", where(), err)
+	}
+	s.shapes.add(name, list)
+	return nil
+}
+
+// readPolygons reads the polygons of any format but GeoJSON and well-known text, in a reference
 // system. ok is false if the file is another, such as GeoJSON or well-known text.
 func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygons, ok bool, err error) {
+	path, layer := layerOf(path)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
@@ -35,13 +55,15 @@ func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygo
 	n, _ := f.Read(head[:]) // an empty file is another
 	start := head[:n]
 	archive, kml := bytes.HasPrefix(start, []byte("PK\x03\x04")), bytes.HasPrefix(bytes.TrimLeft(start, "\ufeff \t\r\n"), []byte("<"))
-	if !archive && !kml && !bytes.HasPrefix(start, shapefileMagic) {
+	binary := bytes.HasPrefix(start, shapefileMagic) || bytes.HasPrefix(start, []byte(sqliteMagic)) ||
+		bytes.HasPrefix(start, []byte("PAR1")) || isFlatGeobuf(start)
+	if !archive && !kml && !binary {
 		return nil, false, nil
 	}
 	if _, err := f.Seek(0, 0); err != nil {
 		return nil, true, err
 	}
-	rows := &rowSink{in: &Input{}, shapes: &shapes{}}
+	rows := &rowSink{in: &Input{}, opt: ReadOptions{Layer: layer}, shapes: &shapes{}}
 	if err := rows.read(ctx, f, path, false); err != nil {
 		return nil, true, err
 	}
@@ -60,8 +82,8 @@ func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygo
 	return list, true, convertRings(list, convert)
 }
 
-// ReadRegions is ParseRegions of a file, which may also be a Shapefile, KML, or one of them in a
-// ZIP archive.
+// ReadRegions is ParseRegions of a file, which may also be a Shapefile, GeoPackage, GeoParquet,
+// FlatGeobuf, KML, or one of them in a ZIP archive.
 func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -84,8 +106,8 @@ func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
 	return out, nil
 }
 
-// ReadWindow is ParseWindow of a file, which may also be a Shapefile, KML, or one of them in a ZIP
-// archive.
+// ReadWindow is ParseWindow of a file, which may also be a Shapefile, GeoPackage, GeoParquet,
+// FlatGeobuf, KML, or one of them in a ZIP archive.
 func ReadWindow(ctx context.Context, path string, to *CRS) (*Window, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err

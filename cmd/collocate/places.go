@@ -26,6 +26,7 @@ type placesFlags struct {
 	geojson    string
 	geopackage string
 	svg        string
+	html       string
 	out        string
 }
 
@@ -36,8 +37,8 @@ func newPlacesCmd(a *app) *cobra.Command {
 		Short: "Find kinds of places that are often together",
 		Long: `Find the maximal sets of features (kinds of places) whose points are often
 mutual neighbours. POINTS are files or folders: CSV or TSV with a header, GeoJSON,
-GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage or GPX waypoints; - reads
-standard input.
+GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage, FlatGeobuf, KML or GPX
+waypoints, also in a ZIP archive; - reads standard input.
 
 Distances of longitudes and latitudes are metres; others are in the unit of the
 positions' reference system, which the file or --crs names.
@@ -65,7 +66,7 @@ Several GPUs (--more-devices) share the work of --algorithm auto.`,
 		Example: `  collocate places shops.csv --distance 150 --min-prevalence 0.3
   collocate places poi.csv --distance 100,200,400 --min-prevalence 0.2
   collocate places poi.geojson -d 100 -p 0.3 --min-points 20
-  collocate places poi.geojson --distance auto -p 0.3 --svg map.svg
+  collocate places poi.geojson --distance auto -p 0.3 --html map.html
   collocate places poi.geojson -d 100 -p 0.3 --window city.geojson --significance 999
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
@@ -83,8 +84,9 @@ Several GPUs (--more-devices) share the work of --algorithm auto.`,
 	f.StringVar(&p.geopackage, "geopackage", "",
 		"write participating points, edges of instances and patterns as layers of a GeoPackage `FILE`")
 	f.StringVar(&p.svg, "svg", "", "draw a map of the best patterns (up to six) to `FILE` (-: standard output)")
+	f.StringVar(&p.html, "html", "", "write an interactive map of the patterns, one page that works offline, to `FILE` (-: standard output)")
 	f.StringVarP(&p.out, "out", "o", "", "also write the patterns as a table to `FILE`: .csv, .parquet or .json")
-	group(cmd, "Files", "geojson", "geopackage", "svg", "out")
+	group(cmd, "Files", "geojson", "geopackage", "svg", "html", "out")
 	choices(cmd, map[string][]string{"format": {"table", "csv", "json"}})
 	a.registerStats(cmd)
 	cmd.AddCommand(newPlacesSummaryCmd(a), newPlacesCurveCmd(a), newPlacesPairsCmd(a),
@@ -95,13 +97,13 @@ Several GPUs (--more-devices) share the work of --algorithm auto.`,
 func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	switch {
 	case len(p.ask.Distance.List) > 1 && p.mapped():
-		return usagef("--geojson, --geopackage and --svg show one distance: give only one")
+		return usagef("--geojson, --geopackage, --svg and --html show one distance: give only one")
 	case p.geopackage == "-":
 		return usagef("--geopackage -: a GeoPackage cannot be written to standard output; name a file")
-	case p.svg == "-" && p.geojson == "-":
-		return usagef("--svg - and --geojson -: only one of them can be written to standard output")
+	case dashes(p.svg, p.geojson, p.html) > 1:
+		return usagef("--svg -, --geojson - and --html -: only one of them can be written to standard output")
 	case p.ask.Regions != "" && p.mapped():
-		return usagef("--svg, --geojson and --geopackage show all points: leave out --regions")
+		return usagef("--svg, --html, --geojson and --geopackage show all points: leave out --regions")
 	case (p.ask.Within == "") != (p.ask.Time == ""):
 		return usagef("--time and --within go together: the column of times, and the largest difference between neighbours")
 	case p.out != "" && tableWriter(p.out) == nil:
@@ -136,14 +138,24 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 	return asFlags(api.MineQuestion, ask.Check())
 }
 
+// dashes counts the files that are standard output.
+func dashes(files ...string) (n int) {
+	for _, f := range files {
+		if f == "-" {
+			n++
+		}
+	}
+	return n
+}
+
 // mapped reports whether a flag asks for a map.
-func (p *placesFlags) mapped() bool { return p.svg != "" || p.geojson != "" || p.geopackage != "" }
+func (p *placesFlags) mapped() bool { return p.svg != "" || p.html != "" || p.geojson != "" || p.geopackage != "" }
 
 func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error) {
 	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
-	if err := canWrite(p.svg, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
+	if err := canWrite(p.svg, p.html, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
 		return err
 	}
 	defer boundHeap(a.memory)()
@@ -236,6 +248,12 @@ func (p *placesFlags) draw(ctx context.Context, a *app, m *api.Mined) error {
 			return fmt.Errorf("write GeoPackage: %w", err)
 		}
 	}
+	if p.html != "" {
+		err := a.writeTo(p.html, func(w io.Writer) error { return m.Survey.WriteHTML(ctx, w, m.Result.Patterns, m.Report) })
+		if err != nil {
+			return fmt.Errorf("draw the page: %w", err)
+		}
+	}
 	if p.svg != "" {
 		err := a.writeTo(p.svg, func(w io.Writer) error { return m.Survey.WriteSVG(ctx, w, m.Result.Best(6)) })
 		if err != nil {
@@ -304,7 +322,7 @@ func (p *placesFlags) print(a *app, in *points.Input, answer *api.MineAnswer,
 		a.printEnergy(used)
 	}
 	switch {
-	case p.svg == "-" || p.geojson == "-":
+	case dashes(p.svg, p.geojson, p.html) > 0:
 		return nil // standard output has the table
 	case a.json || p.format == "json":
 		answer.Engine = ""

@@ -50,8 +50,9 @@ class InArea(TypedDict, total=False):
     window: Annotated[
         Path, "",
         "study area, in which points could have been: a file with polygons (GeoJSON, well-known "
-        "text, a Shapefile, KML or KMZ), or the polygons themselves; by default it is estimated "
-        "from the points",
+        "text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; "
+        "GPKG|layername=NAME chooses a layer), or the polygons themselves; by default it is "
+        "estimated from the points",
     ]  # fmt: skip
     clip: Annotated[bool, False, "leave out points outside the window, instead of refusing them"]
 
@@ -456,7 +457,8 @@ class Mine(InArea, Points, Resources, total=False):
     regions: Annotated[
         Path, "",
         "mine each cell of a grid over the area separately, such as 4x3, or each polygon of a "
-        "file (GeoJSON, a Shapefile, KML or KMZ)",
+        "file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; "
+        "GPKG|layername=NAME chooses a layer)",
     ]  # fmt: skip
     level: Annotated[
         Union[int, str], 1,
