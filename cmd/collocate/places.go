@@ -149,7 +149,9 @@ func dashes(files ...string) (n int) {
 }
 
 // mapped reports whether a flag asks for a map.
-func (p *placesFlags) mapped() bool { return p.svg != "" || p.html != "" || p.geojson != "" || p.geopackage != "" }
+func (p *placesFlags) mapped() bool {
+	return p.svg != "" || p.html != "" || p.geojson != "" || p.geopackage != ""
+}
 
 func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error) {
 	if err := p.check(cmd.Flags()); err != nil {
