@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 )
@@ -152,22 +154,25 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 	if len(found) == 0 {
 		return nil, nil
 	}
-	out, docs := make([]Hit, len(found)), make([]uint32, len(found))
-	for i, h := range found {
-		docs[i] = h.Doc
-	}
-	ids, err := s.IDs(docs)
-	if err != nil {
+	schema, out := s.Index().Schema(), make([]Hit, len(found))
+	if err := setIDs(s.Index(), out, found); err != nil {
 		return nil, err
 	}
-	schema := s.Index().Schema()
 	for i, h := range found {
-		out[i] = Hit{ID: ids[i], Score: h.Score, schema: schema}
+		out[i].Score, out[i].schema = h.Score, schema
 		if r.Stored && schema != nil {
+			var err error
 			if out[i].stored, err = s.Stored(h.Doc); err != nil {
 				return nil, err
 			}
 		}
+	}
+	if r.Snippet == 0 && len(r.Highlight) == 0 && !r.Explain {
+		return out, nil
+	}
+	docs := make([]uint32, len(found))
+	for i, h := range found {
+		docs[i] = h.Doc
 	}
 	if r.Snippet > 0 {
 		list, err := s.Snippets(ctx, request, docs, r.Snippet)
@@ -202,6 +207,25 @@ func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.
 		}
 	}
 	return out, nil
+}
+
+// setIDs sets the IDs of hits, which share one allocation.
+func setIDs(x *segments.Reader, out []Hit, found []search.Hit) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	var few [32]int // on the stack
+	all, ends := make([]byte, 0, 24*len(found)), few[:0]
+	for _, h := range found {
+		if all, err = x.AppendDocID(all, int(h.Doc)); err != nil {
+			return err
+		}
+		ends = append(ends, len(all))
+	}
+	// all is not modified afterwards.
+	text, start := unsafe.String(unsafe.SliceData(all), len(all)), 0
+	for i, end := range ends {
+		out[i].ID, start = text[start:end], end
+	}
+	return nil
 }
 
 // defaultK is the number of hits if Request.K is 0.
