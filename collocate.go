@@ -12,9 +12,9 @@
 //	x, err := collocate.Open("pages.index", collocate.Options{Like: Page{}, Analyzer: "english"})
 //	err = x.Add(Page{URL: "/a", Title: "Solar eclipse", Body: "..."})
 //	err = x.Commit(ctx)
-//	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse" tags:news`})
+//	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse"`, Filter: "tags:news", Snippet: 150})
 //	for _, hit := range found.Hits {
-//		fmt.Println(hit.ID, hit.Score)
+//		fmt.Println(hit.ID, hit.Score, hit.Snippet.HTML("<b>", "</b>"))
 //	}
 //
 // An Index may be used by several goroutines at once. Each search sees one generation of the index
@@ -226,6 +226,12 @@ func (x *Index) open() (err error) {
 	analyzer, err := text.ParseAnalyzer(cmp.Or(o.Analyzer, "unicode"), o.Analyzers...)
 	if err != nil {
 		return err
+	}
+	for i := 0; x.schema != nil && i < len(x.schema.Fields); i++ {
+		f, own := &x.schema.Fields[i], append([]text.Analyzer{analyzer}, o.Analyzers...)
+		if _, err := text.ParseAnalyzer(cmp.Or(f.Analyzer, "unicode"), own...); err != nil {
+			return fmt.Errorf("field %q: %w; your own go into Options.Analyzers", f.Name, err)
+		}
 	}
 	to := x.writerOptions()
 	to.Analyzer, to.Schema = analyzer, o.Schema

@@ -198,6 +198,12 @@ func TestWhatIsRefused(t *testing.T) {
 		_, err := SchemaOf(c.like)
 		says(err, c.want)
 	}
+	_, err = Open(filepath.Join(t.TempDir(), "y"), Options{Like: struct {
+		ID string `index:"id"`
+		T  string `index:"t:text:englisch"`
+	}{}})
+	says(err, `field "t": `)
+	says(err, "Options.Analyzers")
 	x := open(t, dir, Options{Like: note{}})
 	says(x.Add(struct {
 		ID   string `index:"id"`
@@ -211,6 +217,10 @@ func TestWhatIsRefused(t *testing.T) {
 	says(err, "index")
 	_, err = x.Search(t.Context(), Request{Query: " "})
 	says(err, "empty query")
+	_, err = x.Search(t.Context(), Request{Query: "a", Snippet: -1})
+	says(err, "Snippet: -1")
+	_, err = x.Search(t.Context(), Request{Query: "a", Highlight: []string{"tags"}})
+	says(err, `unknown text field "tags": want one of text`)
 	_, err = x.Search(t.Context(), Request{Query: "("})
 	if !errors.Is(err, search.ErrRequest) {
 		t.Errorf("a wrong query: %v", err)

@@ -152,6 +152,11 @@ func answer(ctx context.Context, s *search.Searcher, r *Request) (*Result, error
 func hitsOf(ctx context.Context, s *search.Searcher, r *Request, request search.Request,
 	found []search.Hit) ([]Hit, error) {
 	if len(found) == 0 {
+		for _, field := range r.Highlight { // a wrong name is an error also where nothing is found
+			if _, err := s.Highlights(ctx, request, nil, field, defaultHighlight); err != nil {
+				return nil, err
+			}
+		}
 		return nil, nil
 	}
 	schema, out := s.Index().Schema(), make([]Hit, len(found))
@@ -328,6 +333,9 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		if within != nil || !query.Plain(r.Query, node, o) { // plain words are searched as such
 			out.Query = query.Within(node, within)
 		}
+	}
+	if r.Snippet < 0 {
+		return out, nil, fmt.Errorf("%w: Snippet: %d bytes: want 1 or more", search.ErrRequest, r.Snippet)
 	}
 	if r.After != "" {
 		var err error

@@ -105,7 +105,7 @@ func (s *Searcher) enginesOf(field string) (list []*eval.Engine, err error) {
 				return nil, err
 			}
 			if e == nil {
-				return nil, ask.Refuse("unknown text field %q", field)
+				return nil, ask.Refuse("%s", unknownText(s.index.Schema(), field))
 			}
 		}
 		list = append(list, e)

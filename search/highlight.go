@@ -30,7 +30,7 @@ func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, fie
 	}
 	switch {
 	case at < 0 || schema.Fields[at].Type != fields.Text:
-		return nil, ask.Refuse("highlight: unknown text field %q", field)
+		return nil, ask.Refuse("highlight: %s", unknownText(schema, field))
 	case size < 1:
 		return nil, ask.Refuse("highlight: size %d: want at least 1", size)
 	case s.tree == nil:

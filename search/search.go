@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -405,17 +404,26 @@ func checkWeights(schema *fields.Schema, m BM25F) error {
 	if len(weights) == 0 {
 		return nil
 	}
-	var names []string
-	if schema != nil {
-		names = schema.Names(func(f *fields.Field) bool { return f.Type == fields.Text })
-	}
 	for name := range weights {
-		if !slices.Contains(names, name) {
-			return ask.Refuse("field weights: unknown text field %q: want one of %s", name,
-				cmp.Or(strings.Join(names, ", "), "none"))
+		at := -1
+		if schema != nil {
+			at = schema.Find(name)
+		}
+		if at < 0 || schema.Fields[at].Type != fields.Text {
+			return ask.Refuse("field weights: %s", unknownText(schema, name))
 		}
 	}
 	return nil
+}
+
+// unknownText says that a schema, which may be nil, has no text field of a name.
+func unknownText(schema *fields.Schema, name string) string {
+	names := "none"
+	if schema != nil {
+		list := schema.Names(func(f *fields.Field) bool { return f.Type == fields.Text })
+		names = cmp.Or(strings.Join(list, ", "), names)
+	}
+	return fmt.Sprintf("unknown text field %q: want one of %s", name, names)
 }
 
 // Fields returns the names of the searchable fields of the documents, for query.Options. The list
