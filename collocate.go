@@ -12,7 +12,8 @@
 //	x, err := collocate.Open("pages.index", collocate.Options{Like: Page{}, Analyzer: "english"})
 //	err = x.Add(Page{URL: "/a", Title: "Solar eclipse", Body: "..."})
 //	err = x.Commit(ctx)
-//	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse"`, Filter: "tags:news", Snippet: 150})
+//	found, err := x.Search(ctx, collocate.Request{Query: `"solar eclipse"`,
+//		Filter: "tags:news date:>=2024", Snippet: 150})
 //	for _, hit := range found.Hits {
 //		fmt.Println(hit.ID, hit.Score, hit.Snippet.HTML("<b>", "</b>"))
 //	}

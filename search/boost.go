@@ -20,6 +20,7 @@ import (
 //		Name   string                       // what Explain shows
 //		Fields []string                     // number, date and geo fields
 //		Value  func(of []float64) float64   // from their values; NaN where there is none
+//		Match  query.Node                   // instead: 1 for documents that it matches, else 0
 //		Most   float64                      // its largest value; 0 means that it is not known
 //		Weight float64                      // 0 means 1
 //		Add    bool                         // score + Weight*Value, not score * (1 + Weight*Value)
@@ -29,6 +30,9 @@ import (
 // before, and the search ends when no other can be among the best. Otherwise every document that
 // matches is looked at. A geo field gives two values, latitude and longitude; a date milliseconds
 // since 1970.
+//
+// A query that has tags:news^2 at its top, where tags is no text field, adds 2 to the scores of
+// documents with that value: it is a Boost whose Match is tags:news.
 type Boost = ask.Boost
 
 // ParseBoosts parses boosts with commas between them:
@@ -56,18 +60,28 @@ type boosting struct {
 	s       *Searcher
 	boosts  []Boost
 	columns [][][]*columns.Column // by segment, boost and field
+	matches []*Within             // of boosts that have a Match
 	values  []float64             // of the boosts
 	of      []float64             // of the fields of one
 }
 
 // boosting prepares the boosts of a request.
-func (s *Searcher) boosting(r *Request) (*boosting, error) {
+func (s *Searcher) boosting(ctx context.Context, r *Request) (*boosting, error) {
 	list, err := ask.BindBoosts(r.Boosts, s.index.Schema())
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	return &boosting{s: s, boosts: list, values: make([]float64, len(list)),
-		columns: make([][][]*columns.Column, len(s.index.Segments()))}, nil
+	b := &boosting{s: s, boosts: list, values: make([]float64, len(list)), matches: make([]*Within, len(list)),
+		columns: make([][][]*columns.Column, len(s.index.Segments()))}
+	for i := range list {
+		if list[i].Match == nil {
+			continue
+		}
+		if b.matches[i], err = s.Match(ctx, Request{Query: list[i].Match}); err != nil {
+			return nil, fmt.Errorf("boost %q: %w", list[i].Name, err)
+		}
+	}
+	return b, nil
 }
 
 // open returns the columns of a segment.
@@ -106,6 +120,12 @@ func (b *boosting) value(doc uint32) error {
 	}
 	local := int(doc - all[at].Base)
 	for i, list := range open {
+		if w := b.matches[i]; w != nil {
+			if b.values[i] = 0; w.Sets[at] != nil && w.Sets[at].Has(uint32(local)) {
+				b.values[i] = 1
+			}
+			continue
+		}
 		b.of = b.of[:0]
 		for _, c := range list {
 			b.of = appendValue(b.of, c, local)
@@ -153,7 +173,7 @@ const (
 // searchBoosted answers a request with boosts. Documents come by their score without boosts, round
 // by round, until no other can be among the best.
 func (s *Searcher) searchBoosted(ctx context.Context, r Request) (*Result, error) {
-	b, err := s.boosting(&r)
+	b, err := s.boosting(ctx, &r)
 	if err != nil {
 		return nil, err
 	}
@@ -238,8 +258,8 @@ func (s *Searcher) bestBoosted(ctx context.Context, b *boosting, r *Request, pla
 }
 
 // explainBoosts adds the boosts of a request to explanations.
-func (s *Searcher) explainBoosts(r *Request, docs []uint32, list []*Explanation) error {
-	b, err := s.boosting(r)
+func (s *Searcher) explainBoosts(ctx context.Context, r *Request, docs []uint32, list []*Explanation) error {
+	b, err := s.boosting(ctx, r)
 	if err != nil {
 		return err
 	}

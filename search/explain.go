@@ -67,11 +67,12 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 		return nil, err
 	}
 	defer s.leave()
+	s.takeBoosts(&r)
 	if len(r.Boosts) > 0 {
 		plain := r
 		plain.Boosts = nil
 		if list, err = s.Explanations(ctx, plain, docs); err == nil {
-			err = s.explainBoosts(&r, docs, list)
+			err = s.explainBoosts(ctx, &r, docs, list)
 		}
 		return list, err
 	}

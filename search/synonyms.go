@@ -30,6 +30,7 @@ var noSynonyms = new(text.Synonyms)
 //
 // A query of words for the engines stays one if none of them has a synonym.
 func (s *Searcher) rewrite(r *Request) error {
+	s.takeBoosts(r)
 	given := r.Synonyms
 	if given == nil && !s.special || s.tree == nil {
 		return nil

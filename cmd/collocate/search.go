@@ -53,6 +53,7 @@ of words, of which a document must have at least one (with --mode and: all). It 
   eclipse^2 id:(d1 d2) #solar   a weight; documents by ID; a filter, which does not score
   title:eclipse lang:en year:[2020 TO 2024] place:[52,13 TO 53,14]
                                 fields of the index: words, a value, a range, a box of degrees
+  eclipse lang:en^2             adds 2 to the score of documents with that value
   year:* NOT title:*            documents with a value, or a word, in a field (also _exists_:year);
                                 * alone is all documents
 

@@ -21,6 +21,8 @@
 //	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
 //	                           (both match words as the index has them, which may be stems)
 //	eclipse^2                  counts twice; after a word, a phrase or a group
+//	tags:news^2                adds 2 to the score of documents with that value, if tags is not a
+//	                           text field; also year:[2020 TO *]^2; only at the top of a query
 //	title:eclipse              in a field; also title:"solar eclipse", title:(solar eclipse)
 //	year:[2020 TO 2024]        a range with its ends; {2020 TO 2024} without; * is no end
 //	year:>=2020                one end

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/search/query"
 )
 
 // Boost raises the scores of documents by values of their fields. A boost of value v multiplies the
@@ -23,6 +24,8 @@ type Boost struct {
 	// is NaN. What is below 0 or not a number counts as 0, what is above Most as Most. It must give
 	// the same value for the same arguments, and may be called by several goroutines.
 	Value func(of []float64) float64
+	// Match instead of Fields and Value gives documents that it matches the value 1, others 0.
+	Match query.Node
 	// Most is the largest value. With it, documents that cannot be among the best are skipped; 0
 	// means that it is not known, and every document that matches is scored.
 	Most float64
@@ -113,6 +116,12 @@ func BindBoosts(list []Boost, schema *fields.Schema) ([]Boost, error) {
 }
 
 func (b *Boost) bind(schema *fields.Schema) error {
+	if b.Match != nil {
+		if b.Value != nil || len(b.Fields) > 0 || b.Most != 0 {
+			return Refuse("boost %q: Match stands alone: leave Fields, Value and Most out", b.Name)
+		}
+		b.Most, b.Value = 1, func([]float64) float64 { return 0 } // package search knows the documents
+	}
 	var types []fields.Type
 	for _, name := range b.Fields {
 		at := schema.Find(name)

@@ -95,9 +95,9 @@ func TestFields(t *testing.T) {
 		"lang:e*n":            `the field "lang" has values, not words`,
 		"place:[1 TO 2]":      "want a box",
 		"title:[a TO b]":      "a text field has no ranges",
-		"lang:en^2":           "^ needs words",
+		"lang:en^2":           "at the top of a query only",
 		"url:x":               `the field "url" is only stored and cannot be searched`,
-		"moon lang:(en de)^3": "^ needs words",
+		"moon lang:(en de)^3": "at the top of a query only",
 	} {
 		q, err := query.Parse(text, query.Options{AnyField: true})
 		if err == nil {

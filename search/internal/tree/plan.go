@@ -140,7 +140,7 @@ func (x *exec) compile(from query.Node, weight float64) (*node, error) {
 		return x.phrase(q, list, weight, matcher{slop: q.Within, ordered: q.Ordered, near: true})
 	case query.Boost:
 		if f, ok := q.Part.(query.Field); ok && x.hasValues(f.Name) {
-			return nil, ask.Refuse("%v: ^ needs words, and the field %q has values, which are not scored", q, f.Name)
+			return nil, ask.Refuse("%v: values of fields are weighed at the top of a query only, not within other parts", q)
 		}
 		return x.compile(q.Part, weight*q.By)
 	case query.And:
