@@ -143,34 +143,3 @@ func (s *Searcher) engines() []*eval.Engine {
 	}
 	return []*eval.Engine{s.e}
 }
-
-// MergeNotes returns the notes of an index from those of its shards: what every shard lacks. Their
-// suggestions are joined.
-func MergeNotes(shards ...[]string) (notes []string) {
-	if len(shards) == 0 {
-		return nil
-	}
-	for _, note := range shards[0] {
-		what, similar := spelling.CutDidYouMean(note)
-		everywhere := true
-		for _, other := range shards[1:] {
-			at := slices.IndexFunc(other, func(n string) bool {
-				also, _ := spelling.CutDidYouMean(n)
-				return also == what
-			})
-			if everywhere = at >= 0; !everywhere {
-				break
-			}
-			_, more := spelling.CutDidYouMean(other[at])
-			for _, word := range more {
-				if !slices.Contains(similar, word) {
-					similar = append(similar, word)
-				}
-			}
-		}
-		if everywhere {
-			notes = append(notes, what+spelling.DidYouMean(similar))
-		}
-	}
-	return notes
-}

@@ -112,18 +112,3 @@ func TestNotesOnWhatAnIndexLacks(t *testing.T) {
 		}
 	}
 }
-
-// The notes of shards are those of the index: what every one of them lacks.
-func TestMergedNotes(t *testing.T) {
-	got := search.MergeNotes(
-		[]string{"no word a", "no word b (did you mean c, d?)", "no word e"},
-		[]string{"no word b (did you mean d, x, y?)", "no word e"},
-		[]string{"no word e", "no word b"})
-	want := []string{"no word b (did you mean c, d, x?)", "no word e"}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := search.MergeNotes([]string{"a"}, nil); got != nil {
-		t.Errorf("a shard without notes: %q", got)
-	}
-}

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
@@ -230,13 +229,6 @@ func ParseProximity(s string) (*Proximity, error) { return ask.ParseProximity(s)
 
 // AllValues as the N of a Facet requests every value, which MergeFacets needs.
 const AllValues = ask.AllValues
-
-// MergeFacets adds up the counts of several indexes with the same schema. Each part must have the
-// counts of all values. The result is that of one index with all documents.
-func MergeFacets(schema *fields.Schema, want []Facet,
-	parts ...[]FacetCounts) ([]FacetCounts, error) {
-	return tree.MergeFacets(schema, want, parts...)
-}
 
 // ParseFacet parses FIELD[/STEP][:N], such as year/10:5: the 5 most frequent decades.
 func ParseFacet(s string) (Facet, error) { return ask.ParseFacet(s) }

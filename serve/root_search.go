@@ -19,6 +19,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/search/shards"
 )
 
 // partial is the merged answers of shards so far.
@@ -236,7 +237,7 @@ func (a *searchParams) hasPatterns() bool {
 	if given := a.request.Synonyms; given != nil && given.Len() > 0 || given == nil && a.synonyms {
 		return true
 	}
-	return a.request.Query != nil && search.HasPatterns(a.request.Query)
+	return a.request.Query != nil && shards.HasPatterns(a.request.Query)
 }
 
 // detailed reports whether hits are asked for with more than their score.
@@ -417,7 +418,7 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer
 		answer.Total = &p.total
 	}
 	if len(a.request.Facets) > 0 {
-		answer.Facets, err = search.MergeFacets(x.g.schema, a.request.Facets, p.facets...)
+		answer.Facets, err = shards.MergeFacets(x.g.schema, a.request.Facets, p.facets...)
 		if err != nil {
 			return nil, err
 		}
@@ -463,7 +464,7 @@ func (x *exchange) notesOfShards(ctx context.Context, a *searchParams) []string 
 		})
 	}
 	wg.Wait()
-	return search.MergeNotes(notes...)
+	return shards.MergeNotes(notes...)
 }
 
 // patternsInShards asks all shards for the words that match the patterns of a query, as these are
@@ -499,7 +500,7 @@ func (x *exchange) patternsInShards(clock *stageClock, a *searchParams) (without
 			without = append(without, fmt.Sprintf("words of patterns: %v", err))
 		}
 	}
-	merged, err := search.MergePatterns(found...)
+	merged, err := shards.MergePatterns(found...)
 	a.request.Patterns = &merged
 	return without, err
 }
