@@ -1,4 +1,5 @@
-// Package shards answers the question: what is the answer of an index whose shards were asked apart?
+// Package shards answers the question: what is the answer of an index whose shards were asked
+// apart?
 //
 // It is for servers over shards. Package search answers requests to each shard, and here answers
 // become one. Programs that search one index do not need it.
