@@ -334,8 +334,12 @@ func (s *syncer) load(out *outcome) ([]byte, error) {
 	return all.Bytes(), err
 }
 
-// maxText is the largest text of a document: what package text allows for the memory.
-func (s *syncer) maxText() int { return int(min(64<<20, s.o.Memory/30)) - 8<<10 }
+// maxText is the largest text of a document: what an index with these fields allows for the memory.
+func (s *syncer) maxText() int {
+	const some = 1 << 20
+	most := some * s.o.Memory / index.MemoryForFields(s.schema, some, 0)
+	return int(min(64<<20, most)) - 8<<10
+}
 
 // gate lets files in while their bytes are within a bound, and always one.
 type gate struct {

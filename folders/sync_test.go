@@ -287,6 +287,24 @@ func TestRefusals(t *testing.T) {
 }
 
 // What cannot be opened keeps what the index has of it.
+// A text that is too long for the memory is named, and the rest goes in; so are texts just below.
+func TestTextsBeyondTheMemory(t *testing.T) {
+	d := newDesk(t)
+	d.o.Memory = 64e6
+	d.write("long.txt", strings.Repeat("some words of a long text ", 50_000))
+	d.write("short.txt", "a few words")
+	for i := range 8 {
+		d.write(fmt.Sprintf("some%d.txt", i), strings.Repeat("kept here ", 20_000+i))
+	}
+	r := d.sync()
+	if did(r) != "10 added, 1 problems" || r.Problems[0].Path != "long.txt" || !strings.Contains(r.Problems[0].Why, "bytes of text") {
+		t.Errorf("%s: %+v", did(r), r.Problems)
+	}
+	if got := d.find("few"); got != "short.txt" {
+		t.Error(got)
+	}
+}
+
 func TestUnreadableFilesAreKept(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read everything")
