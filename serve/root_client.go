@@ -48,6 +48,9 @@ type shardConn struct {
 	in   *bufio.Reader
 	used time.Time
 	left int64 // number of bytes that may still be read, so that a server cannot fill the memory
+	// cut is why the answer could not be read to its end, if it is too long or too late. Who parses
+	// headers may return another error, on what is missing in a line that was cut.
+	cut error
 }
 
 // errTooLong is the error of answers that are longer than the request allows.
@@ -58,10 +61,14 @@ const maxOverhead = 1 << 20
 
 func (c *shardConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
+		c.cut = errTooLong
 		return 0, errTooLong
 	}
 	n, err := c.Conn.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.cut = err
+	}
 	return n, err
 }
 
@@ -97,6 +104,9 @@ func (c *shardClient) do(ctx context.Context, method, path, headers string, body
 			return status, said.body, nil
 		}
 		conn.Close()
+		if conn.cut != nil {
+			err = conn.cut
+		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			<-ctx.Done() // the deadline has passed, but its timer may fire a little later
 		}
@@ -129,7 +139,7 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 			said.close = true
 		}
 	}()
-	c.left = room + room/8 + maxOverhead
+	c.left, c.cut = room+room/8+maxOverhead, nil
 	if _, err := c.Write(message); err != nil {
 		return 0, said, false, err
 	}
@@ -138,7 +148,7 @@ func (c *shardConn) roundTrip(ctx context.Context, method string, message []byte
 	}
 	response, err := http.ReadResponse(c.in, &http.Request{Method: method})
 	if err != nil {
-		return 0, said, true, err
+		return 0, said, true, fmt.Errorf("its answer is not HTTP: %.200s", err)
 	}
 	switch n := response.ContentLength; {
 	case n > room:

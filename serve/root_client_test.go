@@ -128,7 +128,7 @@ func TestShardClientStops(t *testing.T) {
 
 // Answers that are not HTTP, or that are truncated, are errors, and so is a token of two lines.
 func TestShardClientRefusesBrokenAnswers(t *testing.T) {
-	for _, said := range []string{"", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5"} {
+	for _, said := range []string{"", "hello\r\n\r\n", strings.Repeat("p", 10_000) + "\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive5"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -147,6 +147,8 @@ func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 		c := shardClient{address: listener.Addr().String(), host: "x"}
 		if status, body, err := c.do(t.Context(), http.MethodGet, "/", "", nil, 1<<22); err == nil {
 			t.Errorf("answer %q: status %d, body %q, want an error", said, status, body)
+		} else if len(err.Error()) > 300 {
+			t.Errorf("the error has %d bytes, want a line", len(err.Error()))
 		}
 		listener.Close()
 	}
@@ -168,6 +170,39 @@ func TestShardClientRefusesBrokenAnswers(t *testing.T) {
 	}
 	if _, err := ParseShards("http://a", RootOptions{Token: "a\nb"}); err == nil {
 		t.Error("a token of two lines: no error")
+	}
+}
+
+// Answers that are cut within a header, at their length or the deadline, are errors that say so.
+func TestShardClientCutsHeaders(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				conn.Read(make([]byte, 1000))
+				for said := "HTTP/1.1 200 OK\r\nContent-Ty"; err == nil; said = strings.Repeat("p", 1<<16) {
+					_, err = io.WriteString(conn, said)
+				}
+			}()
+		}
+	}()
+	c := shardClient{address: listener.Addr().String(), host: "x"}
+	if _, _, err := c.do(t.Context(), http.MethodGet, "/", "", nil, 1000); !errors.Is(err, errTooLong) {
+		t.Errorf("an endless header: %.100v, want that it is too long", err)
+	}
+	late, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer stop()
+	if _, _, err := c.do(late, http.MethodGet, "/", "", nil, 1<<50); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a header without end within the deadline: %.100v, want that it is late", err)
 	}
 }
 
