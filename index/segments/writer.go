@@ -62,10 +62,10 @@ type Options struct {
 
 // Progress is how far a Writer is with a segment.
 type Progress struct {
-	Merging     bool // it merges others; otherwise it holds documents that were added
-	Done, Total int  // documents; of a merge, the share of the postings that are done
-	Ended       bool // this is the last call for the segment
-	Err         error
+	Merging     bool  // it merges others; otherwise it holds documents that were added
+	Done, Total int   // documents; of a merge, the share of the postings that are done
+	Ended       bool  // this is the last call for the segment
+	Err         error // why the segment was not written; nil until Ended, and after a success
 }
 
 // tell returns a function that reports how far a segment of total documents is, and one for its
