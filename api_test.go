@@ -51,8 +51,26 @@ func TestAPIListsHold(t *testing.T) {
 
 // exported lists the exported names of the stable packages with their types.
 func exported(t *testing.T) (list []string) {
-	out := goTool(t, append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,DepOnly"}, stable...)...)
-	files, roots := map[string]string{}, []string{}
+	imports, roots := compiled(t, stable...)
+	slices.Sort(roots)
+	for _, path := range roots {
+		p, err := imports.Import(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range p.Scope().Names() {
+			if o := p.Scope().Lookup(name); o.Exported() {
+				list = append(list, described(p, o)...)
+			}
+		}
+	}
+	return list
+}
+
+// compiled returns what imports packages of the module and theirs, and the paths of the former.
+func compiled(t *testing.T, packages ...string) (imports types.Importer, roots []string) {
+	out := goTool(t, append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,DepOnly"}, packages...)...)
+	files := map[string]string{}
 	for d := json.NewDecoder(strings.NewReader(out)); ; {
 		var p struct {
 			ImportPath, Export string
@@ -68,23 +86,10 @@ func exported(t *testing.T) (list []string) {
 			roots = append(roots, p.ImportPath)
 		}
 	}
-	imports := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		b, err := os.ReadFile(files[path])
 		return io.NopCloser(bytes.NewReader(b)), err
-	})
-	slices.Sort(roots)
-	for _, path := range roots {
-		p, err := imports.Import(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range p.Scope().Names() {
-			if o := p.Scope().Lookup(name); o.Exported() {
-				list = append(list, described(p, o)...)
-			}
-		}
-	}
-	return list
+	}), roots
 }
 
 // described returns a line for a name and, if it is a type, for each exported field and method.
