@@ -26,8 +26,8 @@
 // A query without the name of a field looks in all text fields, whose words are those that
 // Options.Analyzer makes. The analyzer of a field makes the words that title:eclipse finds.
 //
-// Complete and Similar suggest words; Options.Observe, Progress and Log tell what the Index does.
-// The program examples/service is a web service with all of it.
+// AddCorpus adds files, on all cores. Complete and Similar suggest words; Options.Observe, Progress
+// and Log tell what the Index does. The program examples/service is a web service with all of it.
 //
 // The package has no code for GPUs or for formats of corpora: packages gpu and formats bring these.
 // It runs on 64-bit systems and, with GOOS=js GOARCH=wasm, in a browser: Go's package os then takes
@@ -323,6 +323,27 @@ func (x *Index) Add(documents ...any) (err error) {
 		return nil
 	})
 	return named("add", err)
+}
+
+// AddCorpus adds the documents of a corpus, on all cores: files of JSON lines, CSV and other formats
+// of package text, or what Corpus.Source of your own yields. The names of fields in files are those
+// of the index. It returns how many were added, and how many older ones they replaced. If it fails,
+// none are added. Searches find them after Commit.
+func (x *Index) AddCorpus(ctx context.Context, c *text.Corpus) (added, replaced int, err error) {
+	if err := checked(ctx); err != nil {
+		return 0, 0, named("add", err)
+	}
+	if x.observed() {
+		defer func(start time.Time) { x.observe(Event{Call: "add", Documents: added, Err: err}, start) }(time.Now())
+	}
+	err = x.write(func(w *segments.Writer) error {
+		if c == nil || c.Options.Schema != nil {
+			return errors.New("want a corpus without Options.Schema: its fields are those of the index")
+		}
+		added, replaced, err = w.AddCorpus(ctx, c, index.BuildOptions{})
+		return err
+	})
+	return added, replaced, named("add", err)
 }
 
 // Delete deletes the documents with these IDs and returns how many there were. Searches find them

@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
 )
 
@@ -217,6 +218,14 @@ func TestWhatIsRefused(t *testing.T) {
 	says(err, "index")
 	_, err = x.Search(t.Context(), Request{Query: " "})
 	says(err, "empty query")
+	_, err = x.Search(t.Context(), Request{Query: "a", Tree: query.Term{Text: "a"}})
+	says(err, "both Query and Tree")
+	_, err = x.Search(t.Context(), Request{Tree: query.Term{Text: "a"}, All: true})
+	says(err, "query.And")
+	_, _, err = x.AddCorpus(t.Context(), nil)
+	says(err, "want a corpus")
+	_, _, err = x.AddCorpus(t.Context(), &text.Corpus{Options: text.Options{Schema: x.Schema()}})
+	says(err, "without Options.Schema")
 	_, err = x.Search(t.Context(), Request{Query: "a", Snippet: -1})
 	says(err, "Snippet: -1")
 	_, err = x.Search(t.Context(), Request{Query: "a", Highlight: []string{"tags"}})

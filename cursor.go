@@ -35,7 +35,10 @@ func (r *Result) Next() string {
 // question is a number for what the order of the hits depends on.
 func (r *Request) question() uint32 {
 	h := crc32.NewIEEE()
-	fmt.Fprintf(h, "%q %q %v %v", r.Query, r.Filter, r.All, r.Model)
+	fmt.Fprintf(h, "%q %q %v %v", r.text(), r.Filter, r.All, r.Model)
+	if r.Synonyms != nil {
+		fmt.Fprintf(h, " %q", r.Synonyms)
+	}
 	if r.Sort != nil {
 		fmt.Fprintf(h, " %+v", *r.Sort)
 	}
@@ -58,7 +61,7 @@ func (r *Request) resume(s *search.Searcher) (*search.After, error) {
 	case r.From > 0:
 		return nil, fmt.Errorf("%w: both After and From: give one", search.ErrRequest)
 	case c.Question != r.question():
-		return nil, fmt.Errorf("%w: After: it is from another query, filter, model, sort or boost", search.ErrRequest)
+		return nil, fmt.Errorf("%w: After: it is from another query, filter, model, sort, boost or synonyms", search.ErrRequest)
 	case c.Index != s.Index().Identity():
 		return nil, fmt.Errorf("%w: After: %w", search.ErrRequest, ErrChanged)
 	}

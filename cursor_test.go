@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // Pages that go on after each other have all hits of one long page, however hits are ordered.
@@ -20,14 +22,21 @@ func TestPagesGoOn(t *testing.T) {
 		}
 	}
 	must(t, x.Commit(t.Context()))
+	synonyms, err := text.ParseSynonyms([]byte("tulip, rose"))
+	must(t, err)
 	for _, r := range []Request{
 		{Query: "rose"}, {Query: "rose", Filter: "tags:(a OR b)"}, {Query: "*"},
+		{Tree: query.Prefix{Text: "ro"}}, {Tree: query.Term{Text: "rose"}, Filter: "tags:a"},
+		{Query: "tulip", Synonyms: synonyms},
 		{Query: "rose", Sort: &search.Sort{Field: "rank", Descending: true, Then: []search.Sort{{Field: "tags"}}}},
 		{Query: "rose", Boosts: []search.Boost{{Fields: []string{"rank"}, Value: func(of []float64) float64 { return of[0] }}}},
 	} {
 		whole := r
 		whole.K = 50
 		want := ids(t, x, whole)
+		if want == "" {
+			t.Errorf("%+v finds nothing", r)
+		}
 		var got []string
 		for r.K = 7; ; {
 			found, err := x.Search(t.Context(), r)
@@ -54,6 +63,8 @@ func TestPagesGoOn(t *testing.T) {
 		{Request{Query: "rose", After: "?"}, "Next of an earlier answer"},
 		{Request{Query: "roses", After: next}, "another query"},
 		{Request{Query: "rose", After: next, Sort: &search.Sort{Field: "rank"}}, "another query"},
+		{Request{Query: "rose", After: next, Synonyms: synonyms}, "another query"},
+		{Request{Tree: query.Prefix{Text: "rose"}, After: next}, "another query"},
 		{Request{Query: "rose", After: next, From: 1}, "both After and From"},
 	} {
 		_, err := x.Search(t.Context(), c.r)

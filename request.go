@@ -19,6 +19,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // Request is a query and what its hits should carry. The zero values of all but Query are useful.
@@ -26,11 +27,16 @@ type Request struct {
 	// Query is in the language of package search/query: words, "phrases", +must, -not, field:value,
 	// ranges, patterns. What people type into a box is one.
 	Query string
+	// Tree is a query built in code, with the types of package search/query, instead of Query.
+	Tree query.Node
 	// Filter is another query, all of whose parts hits must meet without counting in their scores,
 	// such as `year:>=2020 lang:en`.
 	Filter string
 	// All requires all words of Query instead of any.
 	All bool
+	// Synonyms of words of the query, such as those of text.ParseSynonyms, are found in place of
+	// those that the analyzer of the index declares; nil means the latter.
+	Synonyms *text.Synonyms
 	// K is the number of hits; 0 means 10, and search.NoHits only counts the matches. From is the
 	// number of best hits to skip.
 	K, From int
@@ -58,7 +64,7 @@ type Request struct {
 	// Explain tells for each hit where its score comes from.
 	Explain bool
 	// With changes the request to the engine, for what is not above: algorithm, cores or GPU,
-	// expansion, proximity. It may be nil.
+	// expansion, proximity, passages. It may be nil.
 	With func(*search.Request)
 }
 
@@ -101,7 +107,7 @@ func (x *Index) Search(ctx context.Context, r Request) (found *Result, err error
 	}
 	if x.observed() {
 		defer func(start time.Time) {
-			e := Event{Call: "search", Query: r.Query, Err: err}
+			e := Event{Call: "search", Query: r.text(), Err: err}
 			if found != nil {
 				e.Documents, e.Stats = len(found.Hits), &found.Stats
 			}
@@ -256,7 +262,7 @@ func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 				n++
 				return yield(h, err)
 			})
-			x.observe(Event{Call: "all", Query: r.Query, Documents: n, Err: err}, start)
+			x.observe(Event{Call: "all", Query: r.text(), Documents: n, Err: err}, start)
 		}
 		if err != nil {
 			yield(Hit{}, named("all", err))
@@ -306,10 +312,18 @@ func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool)
 	}
 }
 
+// text returns the query in the language of package query.
+func (r *Request) text() string {
+	if r.Tree != nil {
+		return r.Tree.String()
+	}
+	return r.Query
+}
+
 // requestOf makes a request to the engine.
 func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error) {
 	out := search.Request{K: r.K, From: r.From, Model: r.Model, Boosts: r.Boosts, Sort: r.Sort,
-		Facets: r.Facets, Count: r.Count}
+		Facets: r.Facets, Count: r.Count, Synonyms: r.Synonyms}
 	if r.All {
 		out.Mode = search.And
 	}
@@ -321,11 +335,16 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 			return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
 		}
 	}
-	if within == nil && strings.TrimSpace(r.Query) == "" {
+	switch blank := strings.TrimSpace(r.Query) == ""; {
+	case r.Tree != nil && !blank:
+		return out, nil, fmt.Errorf("%w: both Query and Tree: give one", search.ErrRequest)
+	case r.Tree != nil && r.All:
+		return out, nil, fmt.Errorf("%w: All is for Query: say query.And in Tree", search.ErrRequest)
+	case r.Tree != nil:
+		out.Query = query.Within(r.Tree, within)
+	case within == nil && blank:
 		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)
-	}
-	out.Text = r.Query
-	if within != nil || !query.OnlyWords(r.Query) {
+	case within != nil || !query.OnlyWords(r.Query):
 		node, err := query.Parse(r.Query, o)
 		if err != nil {
 			return out, nil, fmt.Errorf("%w: %w", search.ErrRequest, err)
@@ -334,6 +353,7 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 			out.Query = query.Within(node, within)
 		}
 	}
+	out.Text = r.Query
 	if r.Snippet < 0 {
 		return out, nil, fmt.Errorf("%w: Snippet: %d bytes: want 1 or more", search.ErrRequest, r.Snippet)
 	}
