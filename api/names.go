@@ -24,7 +24,7 @@ var namesOf = map[reflect.Type][]string{
 		engine.Multicore.String(), engine.GPU.String()},
 	reflect.TypeFor[bm25.Variant]():      bm25.SearchVariants(),
 	reflect.TypeFor[coloc.Algorithm]():   coloc.Algorithms(),
-	reflect.TypeFor[coloc.Adjust]():      coloc.Adjusts(),
+	reflect.TypeFor[points.Adjust]():     points.Adjusts(),
 	reflect.TypeFor[coloc.Alternative](): coloc.Alternatives(),
 	reflect.TypeFor[coloc.Kernel]():      coloc.Kernels(),
 	reflect.TypeFor[points.Null]():       points.Nulls(),

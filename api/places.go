@@ -140,6 +140,11 @@ type Chance struct {
 	Seed      uint64  `ask:"seed" group:"Significance" default:"1" help:"seed of the random rounds"`
 }
 
+// Adjusted says how q-values correct for many tests.
+type Adjusted struct {
+	Adjust points.Adjust `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many tests; fdr: by Benjamini and Hochberg; max: by Westfall and Young's step-down maximum, which needs far fewer rounds"`
+}
+
 // OnEngine chooses where to compute.
 type OnEngine struct {
 	Engine *engine.Kind `ask:"engine" group:"Engine" flag:"" default:"auto" not:"mcp: all give the same answer" help:"cores or GPU; all give the same result"`
@@ -278,10 +283,10 @@ type Mine struct {
 	MinConfidence float64 `ask:"min_confidence" group:"Rules and instances" range:"0..1" help:"rules: least conditional probability"`
 	Instances     int     `ask:"instances" group:"Rules and instances" range:"0.." at:"http: most=100, an answer is of limited size; mcp: most=10, an assistant reads less" help:"also list this many instances of each pattern"`
 
-	Significance int               `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
-	Adjust       coloc.Adjust      `ask:"adjust" group:"Significance" default:"fdr" help:"how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and Young"`
-	Alternative  coloc.Alternative `ask:"alternative" group:"Significance" default:"attraction" help:"what p looks for: attraction, avoidance (among the patterns that are prevalent enough to be found) or both"`
-	Null         points.Null       `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
+	Significance int `ask:"significance" also:"rounds" group:"Significance" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"compare each pattern with this many random rounds of a null model: expected index, ratio, p and q"`
+	Adjusted
+	Alternative coloc.Alternative `ask:"alternative" group:"Significance" default:"attraction" help:"what p looks for: attraction, avoidance (among the patterns that are prevalent enough to be found) or both"`
+	Null        points.Null       `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
 	Chance
 	Area
 
@@ -516,7 +521,13 @@ func (q *Mine) mine(ctx context.Context, m *Mined, opt coloc.Options, regions in
 
 // reach tells if there are too few rounds for any q-value to reach 0.05.
 func (q *Mine) reach(m *Mined, tell func(string)) {
-	if q.Significance == 0 || q.Adjust != coloc.FDR {
+	if q.Significance == 0 || len(m.Result.Patterns) == 0 {
+		return
+	}
+	if q.Adjust == coloc.MaxT {
+		if least, rounds := m.Survey.LeastMaxQ(q.Significance, m.Result.Patterns); least > 0.05 {
+			tell(fmt.Sprintf("with %d rounds, q cannot be less than %.2g: use %d rounds or more", q.Significance, least, rounds))
+		}
 		return
 	}
 	found := make(map[int]int)

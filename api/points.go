@@ -63,6 +63,7 @@ type Pairs struct {
 	Area
 	Rounds int    `ask:"rounds" also:"permutations" default:"99" range:"0.." at:"http: default=0 most=999, an answer takes seconds; mcp: most=999, an answer takes seconds" help:"number of random permutations for p-values; 0 means none"`
 	Seed   uint64 `ask:"seed" default:"1" help:"seed of the permutations"`
+	Adjusted
 	// Kernel weighs the neighbours of local quotients.
 	Kernel        coloc.Kernel `ask:"kernel" default:"box" not:"http python mcp: the quotients of whole features need none" help:"weight of neighbours by distance in the quotients at every point; box: all equal; gaussian and bisquare: near ones count more"`
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
@@ -95,6 +96,7 @@ type Pair struct {
 	Total    int64    `json:"total"`             // all points of Of
 	Quotient *float64 `json:"quotient"`          // nil if there are none
 	PValue   *float64 `json:"p_value,omitempty"` // two-sided; nil without rounds
+	QValue   *float64 `json:"q_value,omitempty"` // corrected for all pairs that were asked for
 }
 
 // Do computes the quotients. It replaces on.Set by the points in the study area.
@@ -105,7 +107,7 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	o := coloc.QuotientOptions{Rounds: q.Rounds, Seed: q.Seed, Local: q.Local, Kernel: q.Kernel}
+	o := coloc.QuotientOptions{Rounds: q.Rounds, Seed: q.Seed, Local: q.Local, Kernel: q.Kernel, Adjust: q.Adjust}
 	var err error
 	opt := on.options(&q.Neighbours)
 	opt.Engine = on.Engine
@@ -113,6 +115,7 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	if on.Set, err = q.Area.of(ctx, on, false, on.told(&a.Notes)); err != nil {
 		return nil, err
 	}
+	o.Tell = on.told(&a.Notes)
 	if o.From, o.To, err = q.numbers(on); err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 		if (o.From == nil || slices.Contains(o.From, g.From)) && (o.To == nil || slices.Contains(o.To, g.To)) {
 			a.Pairs = append(a.Pairs, Pair{on.Set.Features[g.From], on.Set.Features[g.To], g.Points,
 				g.Near, total[g.From],
-				finite(g.Value), finite(g.P)})
+				finite(g.Value), finite(g.P), finite(g.Q)})
 		}
 	}
 	return a, nil
@@ -162,6 +165,7 @@ type Curve struct {
 	Rounds   int             `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
 	Envelope points.Envelope `ask:"envelope" group:"Significance" default:"deviation" help:"global envelope of L and its p; deviation: by the largest one in standard deviations; rank: by extreme rank lengths, with a p-interval"`
 	Null     points.Null     `ask:"null" one:"inhomogeneous,shift,relabel,cluster" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
+	Adjusted
 	Chance
 	Area
 	OnEngine
@@ -228,7 +232,8 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 	o := points.CurveOptions{Most: q.MaxDistance, Bins: q.Steps, Strongest: q.Top, Rounds: q.Rounds,
 		Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Memory: on.Memory, Progress: on.Progress,
 		Engine: on.statistics(q.OnEngine.Engine), Correction: q.Correction, Intensity: q.Intensity,
-		Kernel: q.Kernel, KernelBandwidth: q.KernelBandwidth, Divisor: q.Divisor, Envelope: q.Envelope}
+		Kernel: q.Kernel, KernelBandwidth: q.KernelBandwidth, Divisor: q.Divisor, Envelope: q.Envelope,
+		Adjust: q.Adjust}
 	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
 	var err error
 	if on.Set, err = q.Area.of(ctx, on, true, on.told(&a.Notes)); err != nil {

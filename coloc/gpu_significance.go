@@ -137,18 +137,17 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 // roundOnGPU evaluates and adds one round, given a survey of its points.
 func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int32) error {
 	some := t.some(which)
-	var largest map[int]float64
-	if t.o.Adjust == MaxT {
+	var rest map[int]float64
+	if t.steps != nil {
 		s.job.MinPrevalence, s.job.All = leastIndex(some), true
 		m := newGPUMiner(r.Ctx, s, gpuRuns{r})
 		sets, err := m.mine(&Result{})
 		if err != nil {
 			return err
 		}
-		largest = make(map[int]float64)
+		rest = make(map[int]float64)
 		for _, p := range sets {
-			n := len(p.features)
-			largest[n] = max(largest[n], participationIndex(p, s.job.total))
+			t.steps.other(rest, p.features, participationIndex(p, s.job.total))
 		}
 		s.job.All = false
 		r.clear()
@@ -159,7 +158,7 @@ func (t *nullTest) roundOnGPU(r *gpuRun, s *Survey, which []int, features []int3
 	if err := errors.Join(err, r.Err()); err != nil {
 		return err
 	}
-	t.add(which, found, largest)
+	t.add(which, found, rest)
 	return nil
 }
 

@@ -27,6 +27,8 @@ type Quotient struct {
 	Near     int64   // points of From that have a neighbour of To
 	Value    float64 // NaN if there are none, or if From is To and has only one point
 	P        float64 // two-sided, by random relabelling; NaN without rounds or if Value is NaN
+	// Q is P corrected for all pairs of QuotientOptions.From and To. NaN as P, and for other pairs.
+	Q float64
 }
 
 // LocalQuotient is the colocation quotient at one point of the input.
@@ -45,11 +47,14 @@ type QuotientOptions struct {
 	Seed   uint64 // seed of the relabellings; any value will do, the command's default is 1
 	Local  bool   // compute quotients at every point, too
 	Kernel Kernel // of the local ones; the zero value is Box
-	// From restricts local quotients to the points of these features, indices into
+	Adjust Adjust // how Q corrects for many pairs; the zero value is FDR
+	// Tell, unless it is nil, is called with notes on the result.
+	Tell func(note string)
+	// From restricts local quotients and Q to the points of these features, indices into
 	// Points.Features. nil means all points.
 	From []int32
-	// To restricts local quotients to neighbours of these features, indices into Points.Features.
-	// nil means all features.
+	// To restricts local quotients and Q to neighbours of these features, indices into
+	// Points.Features. nil means all features.
 	To []int32
 }
 
@@ -109,10 +114,14 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	if err := kernelNames.Check(opt.Kernel); err != nil {
 		return nil, nil, err
 	}
+	if err := opt.Adjust.Check(); err != nil {
+		return nil, nil, err
+	}
 	if opt.Local {
 		q.wanted(opt)
 	}
-	if need := int64(kinds)*int64(kinds)*32*int64(s.job.cores.workers+1) +
+	tests := newPairTests(opt, kinds)
+	if need := int64(kinds)*int64(kinds)*32*int64(s.job.cores.workers+1) + tests.bytes() +
 		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise coloc.Options.Memory", kinds, len(q.points), need>>20)
 	}
@@ -145,6 +154,7 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 		for k := range above {
 			tally(sums.value(k), observed.value(k), &above[k], &below[k])
 		}
+		tests.add(round, sums)
 		for i, share := range shares {
 			tally(share, local[i], &localAbove[i], &localBelow[i])
 		}
@@ -159,9 +169,10 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 			k := a*kinds + b
 			value := observed.value(k) / q.chance(int32(a), int32(b))
 			global = append(global, Quotient{int32(a), int32(b), observed.points[a],
-				observed.near[k], value, twoSided(value, above[k], below[k], opt.Rounds)})
+				observed.near[k], value, twoSided(value, above[k], below[k], opt.Rounds), math.NaN()})
 		}
 	}
+	tests.adjust(global, observed)
 	var at []LocalQuotient
 	for i, p := range q.points {
 		for j, b := range q.to {

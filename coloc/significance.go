@@ -16,35 +16,25 @@ import (
 )
 
 // Adjust is the correction of p-values for multiple testing.
-type Adjust int
+type Adjust = points.Adjust
 
 // The adjustments.
 const (
 	// FDR is the false discovery rate of Benjamini and Hochberg. It counts all sets of features of
 	// a pattern's size, found or not. Counting only the patterns found would be wrong, because they
 	// were selected by their index. Sizes share the rate equally.
-	FDR Adjust = iota
-	// MaxT is the correction of Westfall and Young. It takes the share of rounds in which any set
-	// of the same size reaches the pattern's index, times the number of sizes. It needs fewer
-	// rounds, but mines in each of them.
-	MaxT
+	FDR = points.FDR
+	// MaxT is the step-down correction of Westfall and Young. It takes the share of rounds in which
+	// the index of any set of the same size reaches the pattern's, times the number of sizes. Found
+	// patterns with a larger index do not count. It needs fewer rounds, but mines in each of them.
+	MaxT = points.MaxT
 )
 
-var adjustNames = choice.New[Adjust]("adjustment", "fdr", "max")
-
 // Adjusts lists the names that ParseAdjust accepts.
-func Adjusts() []string { return adjustNames.List() }
-
-func (a Adjust) String() string { return adjustNames.Of(a) }
-
-// MarshalText returns the name, so that JSON has it too.
-func (a Adjust) MarshalText() ([]byte, error) { return adjustNames.Text(a) }
-
-// UnmarshalText is the inverse of MarshalText.
-func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, string(name)) }
+func Adjusts() []string { return points.Adjusts() }
 
 // ParseAdjust returns the adjustment of that name.
-func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
+func ParseAdjust(name string) (Adjust, error) { return points.ParseAdjust(name) }
 
 // Alternative is what a test of patterns looks for.
 type Alternative int
@@ -108,7 +98,7 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	if o.Rounds < 1 {
 		return nil, fmt.Errorf("%d rounds: want at least 1", o.Rounds)
 	}
-	if err := adjustNames.Check(o.Adjust); err != nil {
+	if err := o.Adjust.Check(); err != nil {
 		return nil, err
 	}
 	if err := alternativeNames.Check(o.Alternative); err != nil {
@@ -135,6 +125,9 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	}
 	t := &nullTest{survey: s, model: model, o: o, patterns: patterns,
 		sums: make([]roundSum, len(patterns))}
+	if o.Adjust == MaxT {
+		t.steps = newSteps(patterns)
+	}
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
@@ -142,11 +135,13 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 	out := make([]Significance, len(patterns))
 	for i := range out {
 		out[i] = Significance{Expected: sums[i].mean(o.Rounds), P: sums[i].p(o)}
-		if o.Adjust == MaxT {
-			out[i].Q = min(1, float64(sizesOf(patterns))*float64(1+sums[i].beaten)/float64(1+o.Rounds))
-		}
 	}
 	if o.Adjust == MaxT {
+		for _, of := range t.steps.bySize {
+			for k, q := range of.down.Q() {
+				out[of.patterns[k]].Q = min(1, float64(sizesOf(patterns))*q)
+			}
+		}
 		return out, nil
 	}
 	adjustBySize(out, patterns, s.job.total)
@@ -160,8 +155,9 @@ type nullTest struct {
 	o        SignificanceOptions
 	patterns []Pattern
 
-	mu   sync.Mutex
-	sums []roundSum // by pattern
+	mu    sync.Mutex
+	sums  []roundSum // by pattern
+	steps *steps     // nil but for MaxT
 }
 
 // run computes all rounds.
@@ -216,13 +212,20 @@ func (t *nullTest) coresRound(ctx context.Context, drawn *Survey, which []int) e
 	if err != nil {
 		return err
 	}
-	var largest map[int]float64
-	if t.o.Adjust == MaxT {
-		if largest, err = drawn.largest(ctx, some); err != nil {
-			return err
-		}
+	if t.steps == nil {
+		t.add(which, found, nil)
+		return nil
 	}
-	t.add(which, found, largest)
+	drawn.job.MinPrevalence, drawn.job.All = leastIndex(some), true
+	res, err := drawn.Mine(ctx)
+	if err != nil {
+		return err
+	}
+	rest := make(map[int]float64)
+	for _, p := range res.Patterns {
+		t.steps.other(rest, p.Features, p.Index)
+	}
+	t.add(which, found, rest)
 	return nil
 }
 
@@ -234,9 +237,9 @@ func (t *nullTest) some(which []int) []Pattern {
 	return out
 }
 
-// add adds a round: the indices of some of the patterns and, for MaxT, the largest index of any
-// set, by size.
-func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
+// add adds a round: the indices of some of the patterns. For MaxT these are all, and rest has the
+// largest index of any other set, by size.
+func (t *nullTest) add(which []int, found []float64, rest map[int]float64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for k, i := range which {
@@ -248,9 +251,9 @@ func (t *nullTest) add(which []int, found []float64, largest map[int]float64) {
 		if found[k] <= p.Index {
 			t.sums[i].under++
 		}
-		if largest[len(p.Features)] >= p.Index {
-			t.sums[i].beaten++
-		}
+	}
+	if t.steps != nil {
+		t.steps.add(found, rest)
 	}
 }
 
@@ -259,7 +262,6 @@ type roundSum struct {
 	high, low uint64 // sum of the indices, a 128-bit integer: the order of rounds does not matter
 	hits      int    // rounds in which the index reaches the observed one
 	under     int    // rounds in which it is at most the observed one
-	beaten    int    // rounds in which the index of any set of the same size does
 }
 
 // indexUnit is the integer that stands for an index of 1.
@@ -328,6 +330,13 @@ func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
 // given q.
 func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
 	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
+}
+
+// LeastMaxQ returns the smallest q that the given number of rounds can give patterns with MaxT, and
+// the rounds that are needed before it can be 0.05.
+func (s *Survey) LeastMaxQ(rounds int, patterns []Pattern) (least float64, needed int) {
+	sizes := sizesOf(patterns)
+	return min(1, float64(sizes)/float64(1+rounds)), 20*sizes - 1
 }
 
 // testsAPattern returns the factor from the least p-value to the least q-value of a size: the
@@ -407,21 +416,6 @@ func shownIndex(g *neighbours, p Pattern, shown *showing) float64 {
 		index = min(index, float64(part[k])/float64(g.total[f]))
 	}
 	return index
-}
-
-// largest mines all sets whose index reaches the least index of the patterns. It returns the
-// largest index of each size.
-func (s *Survey) largest(ctx context.Context, patterns []Pattern) (map[int]float64, error) {
-	s.job.MinPrevalence, s.job.All = leastIndex(patterns), true
-	res, err := s.Mine(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[int]float64)
-	for _, p := range res.Patterns {
-		out[len(p.Features)] = max(out[len(p.Features)], p.Index)
-	}
-	return out, nil
 }
 
 func leastIndex(patterns []Pattern) float64 {

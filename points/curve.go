@@ -30,6 +30,7 @@ type CurveOptions struct {
 	Rounds    int
 	Null      Null     // the zero value is Inhomogeneous
 	Envelope  Envelope // how curves are compared with the rounds; the zero value is ByDeviation
+	Adjust    Adjust   // how Q corrects for many pairs; MaxT goes with ByDeviation only
 	Bandwidth float64  // of the density that all features share; see NullOptions
 	// Correction is that of K, L and PCF for the edges of the study area. Tests compare curves with
 	// the translation correction.
@@ -78,8 +79,7 @@ type Curve struct {
 	IndexExpected, IndexLow, IndexHigh []float64
 	// P tests all distances at once, for attraction and avoidance. It is the share of rounds, the
 	// observed one included, whose L is at least as extreme as the observed one, by
-	// CurveOptions.Envelope. Q is P corrected by Benjamini and Hochberg's method over all tested
-	// pairs.
+	// CurveOptions.Envelope. Q is P corrected for all tested pairs, by CurveOptions.Adjust.
 	P, Q float64
 	// PLow and PHigh are the p-interval of ByRank, and P otherwise.
 	PLow, PHigh float64
@@ -122,13 +122,17 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		return nil, err
 	}
 	for _, err := range []error{correctionNames.Check(o.Correction), kernelNames.Check(o.Kernel),
-		divisorNames.Check(o.Divisor), intensityNames.Check(o.Intensity), envelopeNames.Check(o.Envelope)} {
+		divisorNames.Check(o.Divisor), intensityNames.Check(o.Intensity), envelopeNames.Check(o.Envelope),
+		adjustNames.Check(o.Adjust)} {
 		if err != nil {
 			return nil, err
 		}
 	}
 	if !(o.KernelBandwidth >= 0) || math.IsInf(o.KernelBandwidth, 0) {
 		return nil, fmt.Errorf("points.CurveOptions.KernelBandwidth %v: want 0 or more", o.KernelBandwidth)
+	}
+	if o.Adjust == MaxT && o.Envelope == ByRank {
+		return nil, errors.New("points.Adjust=max compares pairs by their deviations: use points.Envelope=deviation")
 	}
 	if o.Null == Times && o.Rounds > 0 {
 		return nil, errors.New("points.Null=times: curves do not look at times, so all rounds would be the same")
@@ -387,11 +391,9 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 	if err != nil {
 		return err
 	}
-	if least := float64(len(out)) / float64(o.Rounds+1); least > 0.05 && o.Tell != nil {
-		o.Tell(fmt.Sprintf("with %d rounds, q of a single pair of %d cannot be less than %.2g: use %d rounds or more, or name features",
-			o.Rounds, len(out), min(1, least), int(math.Ceil(float64(len(out))/0.05))-1))
-	}
+	o.reach(len(out))
 	ps := make([]float64, len(out))
+	sizes := make([][]float64, len(out)) // of the largest deviations, the observed one first
 	err = each(ctx, on.threads, len(out), func(_, i int) {
 		c := &out[i]
 		c.IndexExpected, c.IndexLow, c.IndexHigh = band(drawnI[i])
@@ -400,16 +402,52 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 			observed = make([]float64, o.Bins)
 			seen.lAndIndex(l, c.A, c.B, total, observed, make([]float64, o.Bins))
 		}
-		c.test(o.Envelope, observed, drawnL[i], shares[i])
+		sizes[i] = c.test(o.Envelope, observed, drawnL[i], shares[i])
 		ps[i] = c.P
 	})
 	if err != nil {
 		return err
 	}
-	for i, q := range BenjaminiHochberg(ps, len(ps)) {
+	qs := BenjaminiHochberg(ps, len(ps))
+	if o.Adjust == MaxT {
+		qs = stepDown(sizes)
+	}
+	for i, q := range qs {
 		out[i].Q = q
 	}
 	return nil
+}
+
+// reach tells if there are too few rounds for any q of n pairs to reach 0.05.
+func (o *CurveOptions) reach(n int) {
+	all, advice := n, ", or points.Adjust=max, or name features"
+	if o.Envelope == ByRank {
+		advice = ", or name features"
+	}
+	if o.Adjust == MaxT {
+		n, advice = 1, ""
+	}
+	if least := float64(n) / float64(o.Rounds+1); least > 0.05 && o.Tell != nil {
+		o.Tell(fmt.Sprintf("with %d rounds, q of a single pair of %d cannot be less than %.2g: use %d rounds or more%s",
+			o.Rounds, all, min(1, least), int(math.Ceil(float64(n)/0.05))-1, advice))
+	}
+}
+
+// stepDown corrects the sizes of deviations, of which each test has the observed one and then those
+// of the rounds.
+func stepDown(sizes [][]float64) []float64 {
+	round := func(i int) []float64 {
+		out := make([]float64, len(sizes))
+		for k, of := range sizes {
+			out[k] = of[i]
+		}
+		return out
+	}
+	s := NewStepDown(round(0))
+	for i := range len(sizes[0]) - 1 {
+		s.Add(round(i+1), math.Inf(-1))
+	}
+	return s.Q()
 }
 
 // band returns the mean of the curves at each distance and the range of the middle 95%.
@@ -476,25 +514,4 @@ func (c *Curve) rate() {
 			c.At, c.Z, c.Attract = c.R[r], z, z > 0
 		}
 	}
-}
-
-// BenjaminiHochberg converts p-values to q-values: the lowest false discovery rate at which each is
-// a discovery. tests is the number of all tests; those that are not in p count with a p-value of 1.
-// NaN stays NaN.
-func BenjaminiHochberg(p []float64, tests int) []float64 {
-	order := make([]int, 0, len(p))
-	q := make([]float64, len(p))
-	for i, v := range p {
-		if q[i] = v; !math.IsNaN(v) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
-	least := 1.0
-	for rank := len(order) - 1; rank >= 0; rank-- {
-		i := order[rank]
-		least = min(least, p[i]*float64(tests)/float64(rank+1))
-		q[i] = least
-	}
-	return q
 }

@@ -47,7 +47,9 @@ func ParseEnvelope(name string) (Envelope, error) { return envelopeNames.Parse(n
 // weighed as that of the rounds, and shares are the rounds' overlaps, to which variances are
 // inversely proportional. The envelope is then moved by what L exceeds observed: what the density
 // that features share adds to L.
-func (c *Curve) test(how Envelope, observed []float64, rounds curveRounds, shares []float64) {
+//
+// It returns the sizes of the largest deviations, the observed one first; nil of ByRank.
+func (c *Curve) test(how Envelope, observed []float64, rounds curveRounds, shares []float64) (sizes []float64) {
 	n := float64(rounds.rounds() + 1)
 	scale := func(l float64) float64 { return l }
 	back, share := scale, func(int) float64 { return 1 }
@@ -96,7 +98,8 @@ func (c *Curve) test(how Envelope, observed []float64, rounds curveRounds, share
 		}
 		low, high = c.byRank(all, deviation)
 	} else {
-		width := c.byDeviation(observed, rounds, share, scale, mean, deviation)
+		var width float64
+		width, sizes = c.byDeviation(observed, rounds, share, scale, mean, deviation)
 		for r := range c.R {
 			high[r] = width * deviation[r]
 			low[r] = -high[r]
@@ -108,11 +111,13 @@ func (c *Curve) test(how Envelope, observed []float64, rounds curveRounds, share
 		c.Expected[r] += added
 		c.Low[r], c.High[r] = added+back(mean[r]+low[r]), added+back(mean[r]+high[r])
 	}
+	return sizes
 }
 
-// byDeviation is test's comparison by largest deviations. It returns the width of the envelope.
+// byDeviation is test's comparison by largest deviations. It returns the width of the envelope and
+// the sizes of all.
 func (c *Curve) byDeviation(observed []float64, rounds curveRounds, share func(int) float64,
-	scale func(float64) float64, mean, deviation []float64) float64 {
+	scale func(float64) float64, mean, deviation []float64) (width float64, sizes []float64) {
 	largest := func(l []float64, share float64) (at int, size float64) {
 		for r := range l {
 			if deviation[r] == 0 {
@@ -126,7 +131,7 @@ func (c *Curve) byDeviation(observed []float64, rounds curveRounds, share func(i
 	}
 	at, size := largest(observed, 1)
 	hits := 1
-	sizes := []float64{math.Abs(size)}
+	sizes = []float64{math.Abs(size)}
 	for i := range rounds.rounds() {
 		_, other := largest(rounds.of(i), share(i))
 		sizes = append(sizes, math.Abs(other))
@@ -138,7 +143,7 @@ func (c *Curve) byDeviation(observed []float64, rounds curveRounds, share func(i
 	c.P, c.At, c.Z, c.Attract = float64(hits)/n, c.R[at], size, size > 0
 	c.PLow, c.PHigh = c.P, c.P
 	// The largest 5% lie outside, so those that count as p of at most 0.05.
-	return nth(sizes, len(sizes)-1-int(0.05*n+1e-9))
+	return nth(slices.Clone(sizes), len(sizes)-1-int(0.05*n+1e-9)), sizes
 }
 
 // byRank is test's comparison by extreme rank lengths. deviations are those from the mean, of the

@@ -159,6 +159,7 @@ func tests(ctx context.Context, p *points.Set, null points.Null, envelope points
 func main() {
 	log.SetFlags(0)
 	sims := flag.Int("sims", 1000, "simulations of each cell of the table")
+	first := flag.Int("first", 0, "number of the first simulation, to do them in pieces")
 	rounds := flag.Int("rounds", 39, "rounds of the null model; 39 make a p-value of 0.05 exact")
 	n := flag.Int("points", 80, "points of each of three features")
 	nulls := flag.String("nulls", "inhomogeneous", "null models")
@@ -207,7 +208,7 @@ func main() {
 					for _, share := range strings.Split(*planted, ",") {
 						var plant float64
 						fmt.Sscan(share, &plant)
-						places, curve, err := count(ctx, w, process, *n, plant, window, null, by, *sims, *rounds, *threads)
+						places, curve, err := count(ctx, w, process, *n, plant, window, null, by, *first, *sims, *rounds, *threads)
 						if err != nil {
 							log.Fatal(err)
 						}
@@ -223,14 +224,15 @@ func main() {
 // count returns the shares of pairs with a p-value of at most 0.05: of all pairs, or of the one in
 // which attraction was planted.
 func count(ctx context.Context, w *points.Window, process string, n int, planted float64, window string,
-	null points.Null, envelope points.Envelope, sims, rounds, threads int) (places, curve float64, err error) {
+	null points.Null, envelope points.Envelope, first, sims, rounds, threads int) (places, curve float64, err error) {
 	var mu sync.Mutex
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	low, all := [2]float64{}, 0.0
 	for range threads {
 		wait.Go(func() {
-			for sim := next.Add(1) - 1; sim < int64(sims); sim = next.Add(1) - 1 {
+			for i := next.Add(1) - 1; i < int64(sims); i = next.Add(1) - 1 {
+				sim := int64(first) + i
 				p := draw(w, process, n, planted, uint64(sim))
 				switch window {
 				case "given":

@@ -31,7 +31,7 @@ with a correction for edges; the pair correlation function, by a kernel; and the
 index of the pair. --csv and --json have all of them, and with --intensity also inhomogeneous K and
 pair correlation. 95% of the rounds of a null model, in which the features are independent, lie
 wholly in the envelope of L; p tests all distances at once, for attraction and avoidance, and q is
-p corrected by Benjamini and Hochberg's method over all pairs.
+p corrected for all pairs (--adjust).
 
 Null models: inhomogeneous (the default) moves each feature as a whole and keeps its own
 clustering and the density that all features share; shift keeps the former only; relabel permutes

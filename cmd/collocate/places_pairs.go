@@ -30,7 +30,7 @@ func newPlacesPairsCmd(a *app) *cobra.Command {
 		Long: `Print, for every ordered pair of features A and B, how much more often than by
 chance the neighbours of points of A are of B: the global colocation quotient
 (1: chance, more: attraction, less: avoidance), with a two-sided p-value from
-random permutations. --local FILE writes the quotient at every point, as CSV.`,
+random permutations, and q: p corrected for all pairs that were asked for (--adjust). --local FILE writes the quotient at every point, as CSV.`,
 		Args: cobra.MinimumNArgs(1),
 		Example: `  collocate places pairs shops.csv --knn 8
   collocate places pairs poi.csv --distance 200 --rounds 999
@@ -103,18 +103,19 @@ func (p *pairsFlags) print(a *app, answer *api.PairsAnswer) error {
 	}
 	if p.format == "csv" {
 		c := csv.NewWriter(a.stdout)
-		rows := [][]string{{"of", "near", "points", "quotient", "p_value", "participating", "total"}}
+		rows := [][]string{{"of", "near", "points", "quotient", "p_value", "participating", "total", "q_value"}}
 		for _, q := range answer.Pairs {
 			rows = append(rows, []string{q.Of, q.Near, strconv.FormatInt(q.Points, 10),
-				number(orNaN(q.Quotient)), number(orNaN(q.PValue)), strconv.FormatInt(q.With, 10), strconv.FormatInt(q.Total, 10)})
+				number(orNaN(q.Quotient)), number(orNaN(q.PValue)), strconv.FormatInt(q.With, 10), strconv.FormatInt(q.Total, 10),
+				number(orNaN(q.QValue))})
 		}
 		return c.WriteAll(rows)
 	}
 	t := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "OF\tNEAR\tPOINTS\tQUOTIENT\tP\tPARTICIPATING POINTS\n")
+	fmt.Fprint(t, "OF\tNEAR\tPOINTS\tQUOTIENT\tP\tQ\tPARTICIPATING POINTS\n")
 	for _, q := range answer.Pairs {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%d/%d\n", q.Of, q.Near, q.Points, rounded(orNaN(q.Quotient)),
-			rounded(orNaN(q.PValue)), q.With, q.Total)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\t%d/%d\n", q.Of, q.Near, q.Points, rounded(orNaN(q.Quotient)),
+			rounded(orNaN(q.PValue)), rounded(orNaN(q.QValue)), q.With, q.Total)
 	}
 	return t.Flush()
 }

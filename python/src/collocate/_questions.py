@@ -393,6 +393,11 @@ class Curve(InArea, Points, Resources, total=False):
         str, "inhomogeneous",
         "null model that features are compared with: inhomogeneous, shift, relabel, cluster",
     ]  # fmt: skip
+    adjust: Annotated[
+        str, "fdr",
+        "how q corrects for many tests; fdr: by Benjamini and Hochberg; max: by Westfall and "
+        "Young's step-down maximum, which needs far fewer rounds",
+    ]  # fmt: skip
     bandwidth: Annotated[
         float, 0,
         "null inhomogeneous and cluster: bandwidth of the density that all features share; by "
@@ -476,8 +481,8 @@ class Mine(InArea, Points, Resources, total=False):
     ]  # fmt: skip
     adjust: Annotated[
         str, "fdr",
-        "how q corrects for many patterns; fdr: by Benjamini and Hochberg; max: by Westfall and "
-        "Young",
+        "how q corrects for many tests; fdr: by Benjamini and Hochberg; max: by Westfall and "
+        "Young's step-down maximum, which needs far fewer rounds",
     ]  # fmt: skip
     alternative: Annotated[
         str, "attraction",
@@ -532,6 +537,11 @@ class Pairs(InArea, Points, Resources, total=False):
     near: Annotated[Names, (), "only pairs whose second feature is one of these"]
     rounds: Annotated[int, 99, "number of random permutations for p-values; 0 means none"]
     seed: Annotated[int, 1, "seed of the permutations"]
+    adjust: Annotated[
+        str, "fdr",
+        "how q corrects for many tests; fdr: by Benjamini and Hochberg; max: by Westfall and "
+        "Young's step-down maximum, which needs far fewer rounds",
+    ]  # fmt: skip
 
 
 class Summary(InArea, Points, Resources, total=False):

@@ -165,17 +165,18 @@ def pairs(
     """The colocation quotients of all ordered pairs of features, as a DataFrame.
 
     A quotient of 1 is chance; above 1, points of `of` have more points of `near` around them than
-    by chance. The p-value is two-sided, by random relabelling. Points and distance are as in
-    `mine`.
+    by chance. The p-value is two-sided, by random relabelling; q_value corrects it for all pairs
+    that were asked for. Points and distance are as in `mine`.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, asked)
     with bar(progress, "relabelling", "rounds") as tell:
         found = call("pairs", {"distance": distance, **args}, arrays, progress=tell).result["pairs"]
-    names = ["of", "near", "points", "participating", "total", "quotient", "p_value"]
+    names = ["of", "near", "points", "participating", "total", "quotient", "p_value",
+             "q_value"]  # fmt: skip
     table = pd.DataFrame(found, columns=names)
     counts = dict.fromkeys(["points", "participating", "total"], "int64")
-    return table.astype({**counts, "quotient": "float64", "p_value": "float64"})
+    return table.astype({**counts, **dict.fromkeys(names[5:], "float64")})
 
 
 @renamed(bins="steps", strongest="top")

@@ -359,6 +359,7 @@ export interface Pair {
   p_value?: number // Two-sided; nil without rounds.
   participating: number // Points of Of that have a neighbour of Near.
   points: number // Points of Of that have neighbours.
+  q_value?: number // Corrected for all pairs that were asked for.
   quotient: number | null // Nil if there are none.
   total: number // All points of Of.
 }
