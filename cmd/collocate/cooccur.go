@@ -116,7 +116,7 @@ func (c *cooccurCmd) run(cmd *cobra.Command, args []string) error {
 	c.corpus.hint(cmd, c.app, args)
 	if c.vocab == "" {
 		// The corpus is read twice; standard input can only be read once.
-		cleanup, err := spoolStdin(c.stdin, &args, cooccur.ScratchDir(c.ask.Out))
+		cleanup, err := c.spoolStdin(&args, cooccur.ScratchDir(c.ask.Out))
 		if err != nil {
 			return err
 		}
@@ -255,7 +255,7 @@ func (c *cooccurCmd) matrix(ctx context.Context, args []string, env *api.Env,
 
 // spoolStdin copies standard input, if it is among the paths, to a temporary file in dir, and
 // replaces it in paths by that file.
-func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), err error) {
+func (a *app) spoolStdin(paths *[]string, dir string) (cleanup func(), err error) {
 	if len(*paths) == 0 {
 		*paths = []string{"-"}
 	}
@@ -273,7 +273,8 @@ func spoolStdin(stdin io.Reader, paths *[]string, dir string) (cleanup func(), e
 	}
 	*paths = slices.Clone(*paths)
 	(*paths)[i] = f.OS().Name()
-	_, err = io.Copy(f, stdin)
+	a.spooled = f.OS().Name()
+	_, err = io.Copy(f, a.stdin)
 	if err = errors.Join(err, f.Flush()); err != nil {
 		f.Abort()
 		return nil, fmt.Errorf("keep standard input for a second reading: %w", err)

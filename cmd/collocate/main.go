@@ -17,7 +17,6 @@ import (
 	_ "github.com/collocate/collocate/gpu"
 	_ "github.com/collocate/collocate/internal/gpu/interpret"
 	"github.com/collocate/collocate/internal/mmap"
-	"github.com/collocate/collocate/internal/option"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -57,10 +56,10 @@ func run(args []string) int {
 	case errors.Is(output.failed(), syscall.EPIPE):
 		return 141
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(err))
+		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(a.said(err.Error())))
 		return 2
 	default:
-		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(err))
+		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(a.said(err.Error())))
 		return 1
 	}
 }
@@ -75,10 +74,10 @@ func stopSignals() []os.Signal {
 	return list
 }
 
-// oneLine returns an error's text for a terminal: one line, without control characters from a
+// oneLine returns an error's message for a terminal: one line, without control characters from a
 // broken file, which could move the cursor. It drops repeated lines, as of several workers that
 // met the same error.
-func oneLine(err error) string {
+func oneLine(message string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -87,5 +86,5 @@ func oneLine(err error) string {
 			return unicode.ReplacementChar
 		}
 		return r
-	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(option.Flags(err.Error())), "\n")), "; "))
+	}, strings.Join(slices.Compact(strings.Split(strings.TrimSpace(message), "\n")), "; "))
 }

@@ -36,10 +36,12 @@ type app struct {
 	stats       bool // measure the energy; see registerStats
 	powercap    string
 
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	log    *slog.Logger
+	stdin io.Reader
+	// spooled is the file that standard input was copied to, to be read twice; "" if none was.
+	spooled string
+	stdout  io.Writer
+	stderr  io.Writer
+	log     *slog.Logger
 
 	bars progressBars
 
@@ -274,7 +276,7 @@ func completeChoices(root *cobra.Command, args []string) {
 func (a *app) summary(format string, args ...any) {
 	if !a.quiet {
 		a.endProgress()
-		fmt.Fprintln(a.stderr, option.Flags(fmt.Sprintf(format, args...)))
+		fmt.Fprintln(a.stderr, a.said(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -296,7 +298,16 @@ func (a *app) guess(line string) {
 // warn writes a line to standard error even with --quiet.
 func (a *app) warn(format string, args ...any) {
 	a.endProgress()
-	fmt.Fprintln(a.stderr, option.Flags(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(a.stderr, a.said(fmt.Sprintf(format, args...)))
+}
+
+// said returns a message of the library as the command says it: with flags, and with standard input
+// by its name instead of that of its copy.
+func (a *app) said(message string) string {
+	if a.spooled != "" {
+		message = strings.ReplaceAll(message, a.spooled, "stdin")
+	}
+	return option.Flags(message)
 }
 
 // skip names a file that --skip-bad leaves out, once, even if a verb reads the corpus twice.

@@ -47,7 +47,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		"read \ufffd[2J of a broken file":             errors.New("read \x1b[2J of a broken file\n"),
 		"the GPU stopped working; x; the GPU stopped": errors.New("the GPU stopped working\nx\nthe GPU stopped"),
 	} {
-		if got := oneLine(err); got != want {
+		if got := oneLine(err.Error()); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -32,7 +32,7 @@ func (a *app) wordsIn(cmd *cobra.Command, read *api.Reading, paths []string,
 		return nil, nil, err
 	}
 	corpus.hint(cmd, a, paths)
-	cleanup, err := spoolStdin(a.stdin, &paths, "")
+	cleanup, err := a.spoolStdin(&paths, "")
 	if err != nil {
 		return nil, nil, err
 	}

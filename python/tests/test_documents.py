@@ -92,6 +92,8 @@ def test_all_documents_have_an_id_or_none_has():
     schema = ["text:text", "year:number"]
     assert found([bare, {"text": "z", "year": 3}], "y", "z", schema=schema) == [["0"], ["1"]]
     assert found([bare, {"text": "z", "year": 3}], "z", schema=",".join(schema)) == [["1"]]
+    with pytest.raises(ValueError, match="fields with types are schema="):
+        Index.build([named], fields=",".join(schema))
     with Index.build([named], schema=schema[:1]) as index:
         with pytest.raises(ValueError, match="document 0: has no ID"):
             index.add([bare])

@@ -437,8 +437,9 @@ class _Reader:
         if there:
             raise _no_text(number, None, f"{' and '.join(map(str, there))} is {d[there[0]]}")
         if self._fields:
-            raise ValueError(f"document {number}: has none of fields={self._fields}: "
-                             f"it has {list(d)}")  # fmt: skip
+            typed = any(":" in field for field in self._fields)
+            raise ValueError(f"document {number}: has none of fields={self._fields}: it has {list(d)}"
+                             f"{'; fields with types are schema=' if typed else ''}")  # fmt: skip
         raise ValueError(
             f"document {number}: none of its fields {list(d)} is known to hold text: pass fields="
         )
