@@ -325,10 +325,10 @@ func (x *Index) Add(documents ...any) (err error) {
 	return named("add", err)
 }
 
-// AddCorpus adds the documents of a corpus, on all cores: files of JSON lines, CSV and other formats
-// of package text, or what Corpus.Source of your own yields. The names of fields in files are those
-// of the index. It returns how many were added, and how many older ones they replaced. If it fails,
-// none are added. Searches find them after Commit.
+// AddCorpus adds the documents of a corpus, on all cores: those of files, as JSON lines, CSV or
+// other formats of package text, or those of a reader of your own, Corpus.Source. The names of
+// fields in files are those of the index. It returns how many were added, and how many older ones
+// they replaced. If it fails, none are added. Searches find them after Commit.
 func (x *Index) AddCorpus(ctx context.Context, c *text.Corpus) (added, replaced int, err error) {
 	if err := checked(ctx); err != nil {
 		return 0, 0, named("add", err)
