@@ -88,6 +88,9 @@ func Build(ctx context.Context, dir string, c *text.Corpus, o BuildOptions) (err
 	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
 		return fmt.Errorf("build index: %w", err)
 	}
+	if o.Analyzer, err = text.ParseAnalyzer(o.Analyzer.Name(), o.Analyzer); err != nil { // checks its words
+		return err
+	}
 	if text.OfWeights(o.Analyzer.Name()) {
 		weighted := *c
 		weighted.Options.Weights, c = true, &weighted
@@ -144,7 +147,7 @@ func keepOld(dir string) error {
 // addCorpus inverts the corpus and writes the files of the index.
 func (w *Writer) addCorpus(ctx context.Context, c *text.Corpus, o BuildOptions) (err error) {
 	invert := weigh.InvertOptions{
-		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: maxWord,
+		Analyzer: o.Analyzer, Threads: o.Threads, Memory: o.Memory, TempDir: o.TempDir, MaxWord: MaxWord,
 		Engine: o.Engine, Device: o.Device, Also: o.Also, Positions: o.Positions,
 	}
 	if s := c.Options.Schema; s != nil {

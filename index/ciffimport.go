@@ -217,7 +217,7 @@ func scanCIFF(ctx context.Context, data []byte) (*ciffFile, error) {
 		if len(word) > 0 {
 			wordAt = uint64(cap(data[at:]) - cap(word)) // both end where data ends
 		}
-		if wordAt > math.MaxUint32 || len(word) > maxWord {
+		if wordAt > math.MaxUint32 || len(word) > MaxWord {
 			return nil, fmt.Errorf("byte %d: list %d of %d: a word of %d bytes", at, i+1, lists, len(word))
 		}
 		if n := len(c.lists); n > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/collocate/collocate/internal/scratch"
 )
 
-// maxWord is the maximum length of a word in bytes.
-const maxWord = 1 << 20
+// MaxWord is the maximum length of a word in bytes.
+const MaxWord = 1 << 20
 
 // dictWriter writes the dictionary, one block at a time.
 type dictWriter struct {

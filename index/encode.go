@@ -226,8 +226,8 @@ func (e *encoder) refuse(docs, tfs []uint32) error {
 }
 
 func (e *encoder) begin(word []byte) error {
-	if len(word) == 0 || len(word) > maxWord {
-		return fmt.Errorf("index: a word of %d bytes: want 1 to %d", len(word), maxWord)
+	if len(word) == 0 || len(word) > MaxWord {
+		return fmt.Errorf("index: a word of %d bytes: want 1 to %d", len(word), MaxWord)
 	}
 	if bytes.Compare(word, e.word) < 0 {
 		return fmt.Errorf("index: word %q comes after %q: want words in byte order", word, e.word)

@@ -78,7 +78,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 		f.texts = append(f.texts, &fieldInverter{
 			field: i, analyzer: analyzers[i], docs: make([][]text.Document, o.Threads),
 			inverter: weigh.NewInverter(weigh.InvertOptions{
-				Analyzer: analyzers[i], Threads: o.Threads, Memory: f.share, TempDir: o.TempDir, MaxWord: maxWord,
+				Analyzer: analyzers[i], Threads: o.Threads, Memory: f.share, TempDir: o.TempDir, MaxWord: MaxWord,
 				Positions: o.Positions,
 			}),
 		})

@@ -37,7 +37,7 @@ func TestWritingWithinLittleMemory(t *testing.T) {
 // A word that is too long ends the build with an error that names the file and the document.
 func TestLongWord(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f.txt")
-	for _, size := range []int{maxWord, maxWord + 1} {
+	for _, size := range []int{MaxWord, MaxWord + 1} {
 		if err := os.WriteFile(file,
 			append([]byte("a b\nc d\ne "), bytes.Repeat([]byte("x"), size)...), 0o666); err != nil {
 			t.Fatal(err)
@@ -49,9 +49,9 @@ func TestLongWord(t *testing.T) {
 		err = Build(t.Context(), filepath.Join(t.TempDir(), "ix"),
 			&text.Corpus{Paths: []string{file}}, BuildOptions{Analyzer: an})
 		want := file + ": document 3: a word of 1048577 bytes: want at most 1048576"
-		if size <= maxWord && err != nil || size > maxWord && (err == nil || err.Error() != want) {
+		if size <= MaxWord && err != nil || size > MaxWord && (err == nil || err.Error() != want) {
 			t.Errorf("a word of %d bytes: error %v; an error is wanted only beyond %d: %s", size, err,
-				maxWord, want)
+				MaxWord, want)
 		}
 	}
 }

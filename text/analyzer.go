@@ -12,16 +12,16 @@ import (
 // @1 and @2 select older versions, which old indexes need. In version 1, unicode and the languages
 // did not convert words to normal form NFC, and porter did not remove possessives. In version 2,
 // unicode did not replace the typographic apostrophe by the plain one, so don’t and don't were two
-// words. Of the analyzers in own, the first with that name is preferred. The names
+// words. Of the analyzers that are given, the first with that name is preferred. The names
 // impact and impact:SCALE are of analyzers that read weighted tokens instead of text.
-func ParseAnalyzer(name string, own ...Analyzer) (Analyzer, error) {
-	for _, a := range own {
+func ParseAnalyzer(name string, given ...Analyzer) (Analyzer, error) {
+	for _, a := range given {
 		if a != nil && a.Name() == name {
-			return a, nil
+			return own(a), nil
 		}
 	}
 	if isChain(name) {
-		c, err := parseChain(name, own)
+		c, err := parseChain(name, given)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +71,9 @@ func Missing(what, name string, err error) error {
 		"open the index from Go, with that analyzer", what, name)
 }
 
-// CheckName returns an error if one of the analyzers is another than the built-in one of its name.
-// Files record only the name, so whoever opens them would get the built-in one. nil is left out.
+// CheckName returns an error if one of the analyzers is another than the built-in one of its name,
+// or has a name that declares something else. Files record only the name, so whoever opens them
+// would get the built-in one. nil is left out.
 func CheckName(analyzers ...Analyzer) error {
 	for _, a := range analyzers {
 		if a == nil {
@@ -81,6 +82,11 @@ func CheckName(analyzers ...Analyzer) error {
 		if built, err := ParseAnalyzer(a.Name()); err == nil && reflect.TypeOf(a) != reflect.TypeOf(built) {
 			return fmt.Errorf("an analyzer of your own is named %q, like a built-in one: "+
 				"give it another name", a.Name())
+		}
+		if _, checked := a.(ownAnalyzer); checked || isOwn(a) {
+			if err := checkOwnName(a.Name()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

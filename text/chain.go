@@ -98,6 +98,9 @@ func Stacks(a Analyzer) bool {
 func Normalize(a Analyzer, s string) string {
 	c, ok := a.(*chain)
 	if !ok {
+		if n, ok := a.(interface{ Normalize(string) string }); ok {
+			return n.Normalize(s)
+		}
 		if a.Name() == "whitespace" {
 			return s
 		}

@@ -286,12 +286,18 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 
 // Analyzer splits a document into words. Analyzers have no state: several goroutines may use one,
 // each with its own Tokens.
+//
+// One of your own may have two more methods. ForQuery() Analyzer returns the analyzer for the words
+// of queries, if that is another one. Normalize(part string) string returns part of a word, such as
+// the sol of a query sol*, as Analyze would change its characters; without it, parts are analyzed
+// to see whether capitals stay, and not otherwise changed.
 type Analyzer interface {
 	// Name returns a name from which ParseAnalyzer makes the same analyzer. An analyzer of your own
-	// needs another name than those of Analyzers, without | and parentheses: indexes store it, and
-	// who opens an index gives the analyzer of that name.
+	// needs another name than those of Analyzers, of letters, digits, -, _ and dots: indexes store
+	// it, and who opens an index gives the analyzer of that name.
 	Name() string
-	// Analyze replaces the words in t by those of doc. It returns an error if doc has 4 GiB or
-	// more.
+	// Analyze replaces the words in t by those of doc; if the analyzer is one of your own, the lists
+	// in t are empty, and WantSource is set. Words have 1 byte to 1 MB. It returns an error if doc
+	// has 4 GiB or more.
 	Analyze(doc []byte, t *Tokens) error
 }

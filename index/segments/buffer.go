@@ -31,8 +31,9 @@ type buffer struct {
 	tokens   text.Tokens
 
 	// Only if documents have fields:
-	columns *columns.Batch // their values, to check them and to know their size
-	longest int64          // bytes of the longest text
+	columns   *columns.Batch // their values, to check them and to know their size
+	longest   int64          // bytes of the longest text
+	splitters []splitter
 }
 
 type wordList struct {
@@ -77,6 +78,9 @@ func (b *buffer) add(d text.Document) error {
 	}
 	b.tokens.WantSource, b.tokens.At = b.places && len(d.Breaks) > 0, b.tokens.At[:0]
 	if err := b.analyzer.Analyze(d.Text, &b.tokens); err != nil {
+		return fmt.Errorf("document %q: %w", d.ID, err)
+	}
+	if err := wordsFit(&b.tokens); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
 	}
 	var places []uint32
@@ -130,6 +134,9 @@ func (b *buffer) keep(d bufferDoc) {
 // addFields adds a document with fields. Its text is that of the text fields.
 func (b *buffer) addFields(d text.Document) error {
 	if err := d.Complete(b.schema); err != nil {
+		return err
+	}
+	if err := b.trySplitting(&d); err != nil {
 		return err
 	}
 	// Report values of the wrong type now, not when all documents are written.

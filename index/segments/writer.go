@@ -159,6 +159,11 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	if err := text.CheckName(append([]text.Analyzer{o.Analyzer}, o.Analyzers...)...); err != nil {
 		return nil, fmt.Errorf("segments: %w", err)
 	}
+	if o.Analyzer != nil {
+		if o.Analyzer, err = text.ParseAnalyzer(o.Analyzer.Name(), o.Analyzer); err != nil { // checks its words
+			return nil, fmt.Errorf("segments: %w", err)
+		}
+	}
 	err = disk.MakeDir(dir, 0o777)
 	made := err == nil
 	if made {
@@ -337,6 +342,9 @@ func (w *Writer) begin() error {
 	w.buffer = newBuffer(w.o.Analyzer, w.m.StoreText, w.m.Positions, schema)
 	w.buffer.more = w.o.Analyzers
 	w.cut = cutter(schema)
+	if schema != nil && err == nil {
+		w.buffer.splitters, err = splitters(schema, append([]text.Analyzer{w.o.Analyzer}, w.o.Analyzers...))
+	}
 	return err
 }
 
