@@ -22,11 +22,11 @@ import (
 type PointsReading struct {
 	X          string   `ask:"x" group:"Points" help:"column of x or longitude, by name or number (guessed)"`
 	Y          string   `ask:"y" group:"Points" help:"column of y or latitude (guessed)"`
-	Geometry   string   `ask:"geometry" group:"Points" help:"column of points as well-known text (guessed)"`
+	Geometry   string   `ask:"geometry" group:"Points" help:"column of points as well-known text, or geometry of PostGIS (guessed)"`
 	Feature    string   `ask:"feature" group:"Points" help:"column or property of the feature (guessed); @file: each file's name"`
 	Time       string   `ask:"time" group:"Points" help:"column or property of the time (not guessed)"`
 	Columns    []string `ask:"columns" group:"Points" help:"names of the columns of a table without a header, such as x,y,type"`
-	Layer      string   `ask:"layer" group:"Points" help:"layer of a GeoPackage with several"`
+	Layer      string   `ask:"layer" group:"Points" help:"layer of a GeoPackage with several, file of a ZIP archive, or table or SELECT of PostGIS"`
 	CRS        string   `ask:"crs" group:"Points" help:"reference system of the positions, such as EPSG:25832, whatever the file says"`
 	Geographic bool     `ask:"geographic" group:"Points" not:"python: crs has it" help:"positions are longitude and latitude: the same as crs EPSG:4326"`
 	Planar     bool     `ask:"planar" group:"Points" not:"python: crs has it" help:"positions are plain numbers in a plane, whatever the file says"`
@@ -274,7 +274,7 @@ type Mine struct {
 	Top           int       `ask:"top" also:"limit" range:"0.." at:"http: default=200 least=1 most=5000, an answer is of limited size; mcp: default=50 least=1 most=500, an assistant reads less" help:"only this many patterns, the best, longest first; 0 means all"`
 
 	Within    string `ask:"within" group:"Parts of the map" help:"neighbours are also at most this long apart, such as 7d, 12h or 30m; the points must have times"`
-	Regions   string `ask:"regions" file:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer)"`
+	Regions   string `ask:"regions" file:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS)"`
 	Hierarchy string `ask:"hierarchy" file:"" group:"Parts of the map" not:"http mcp: a question names no files of the server" help:"file of CSV lines feature,parent: replace features by their parents"`
 	Level     Levels `ask:"level" group:"Parts of the map" default:"1" not:"http mcp: it needs a hierarchy" help:"number of levels to go up in the hierarchy; all: a point counts for its feature and for each of its ancestors"`
 
@@ -592,7 +592,7 @@ func (q *Mine) parts(ctx context.Context, on *Places, tell func(string)) ([]colo
 		return coloc.Cells(on.Set, columns, rows), nil
 	case on.NoFiles:
 		return nil, bad("want columns and rows of a grid, such as 4x3")
-	case !strings.ContainsAny(q.Regions, "./"):
+	case !strings.ContainsAny(q.Regions, "./") && !points.IsDatabase(q.Regions):
 		return nil, bad("want columns and rows of a grid, such as 4x3, or a GeoJSON file")
 	}
 	regions, err := points.ReadRegions(ctx, q.Regions, on.Set.CRS)

@@ -23,14 +23,15 @@ type ReadOptions struct {
 	// empty, they are guessed from common names. Feature "@file" makes each file's name, without
 	// its extension, the feature of its points.
 	X, Y, Feature string
-	// Geometry names a column of a table that holds points as well-known text.
+	// Geometry names a column of a table that holds points as well-known text, or one of several
+	// geometries in PostGIS.
 	Geometry string
 	// Time names a column of times; "" means none.
 	Time string
 	// Columns names the columns of a table without a header.
 	Columns []string
 	// Layer names the layer to read of a GeoPackage with several, or the file of a ZIP archive,
-	// without its extension.
+	// without its extension. In PostGIS it is a table, or a query that begins with SELECT or WITH.
 	Layer string
 	// CRS overrides the reference system of the file. WGS84 checks that positions are longitudes
 	// and latitudes; Plane accepts any numbers. nil means the system of the file, or else a guess:
@@ -50,7 +51,7 @@ type ReadOptions struct {
 type Input struct {
 	*Set
 	Format string // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage,
-	// flatgeobuf, gpx or kml
+	// flatgeobuf, gpx, kml or postgis
 	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
 	Skipped int64     // number of bad rows left out
 	Rare    int64     // number of points left out because their feature has fewer than MinPoints
@@ -120,9 +121,9 @@ func (all *Input) bring(in *Input, path string) error {
 		return nil
 	}
 	if !all.CRS.Convertible() || !in.CRS.Convertible() {
-		return fmt.Errorf("%s: its reference system, %v, cannot be converted to that of the files before, %v: name one for all with points.ReadOptions.CRS", path, in.CRS, all.CRS)
+		return fmt.Errorf("%s: its reference system, %v, cannot be converted to that of the files before, %v: name one for all with points.ReadOptions.CRS", withoutPassword(path), in.CRS, all.CRS)
 	}
-	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", path, in.CRS, all.CRS))
+	all.Guesses = append(all.Guesses, fmt.Sprintf("%s: converted from %v to %v", withoutPassword(path), in.CRS, all.CRS))
 	for i := range in.X {
 		in.X[i], in.Y[i] = all.CRS.FromWGS84(in.CRS.ToWGS84(in.X[i], in.Y[i]))
 	}
@@ -159,7 +160,8 @@ func filesIn(folder string) ([]string, error) {
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
 // GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, FlatGeobuf, KML or GPX
-// waypoints.
+// waypoints. A path may also be a connection string of a PostgreSQL database with PostGIS, such as
+// postgres://user@host/database, or host=localhost dbname=city after PG:.
 // Files other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP
 // archive, as KMZ is. The format is recognised from the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
@@ -167,6 +169,14 @@ func ReadFile(path string, opt ReadOptions) (*Input, error) {
 }
 
 func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error) {
+	if IsDatabase(path) {
+		in := &Input{}
+		rows := &rowSink{opt: opt, in: in, crs: opt.CRS}
+		if err := rows.finish(readPostGIS(ctx, path, rows)); err != nil {
+			return nil, fmt.Errorf("%s: %w", withoutPassword(path), err)
+		}
+		return in, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -46,6 +46,14 @@ func (s *rowSink) polygons(name string, wkb []byte, err error, where func() stri
 // system. ok is false if the file is another, such as GeoJSON or well-known text.
 func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygons, ok bool, err error) {
 	path, layer := layerOf(path)
+	rows := &rowSink{in: &Input{}, opt: ReadOptions{Layer: layer}, shapes: &shapes{}}
+	if IsDatabase(path) {
+		if err := readPostGIS(ctx, path, rows); err != nil {
+			return nil, true, err
+		}
+		list, err := rows.shapes.in(rows.crs, to)
+		return list, true, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, err
@@ -63,34 +71,37 @@ func readPolygons(ctx context.Context, path string, to *CRS) (list []namedPolygo
 	if _, err := f.Seek(0, 0); err != nil {
 		return nil, true, err
 	}
-	rows := &rowSink{in: &Input{}, opt: ReadOptions{Layer: layer}, shapes: &shapes{}}
 	if err := rows.read(ctx, f, path, false); err != nil {
 		return nil, true, err
 	}
-	list = rows.shapes.list
-	if len(list) == 0 {
-		return nil, true, errors.New("no polygon in the file")
+	list, err = rows.shapes.in(rows.crs, to)
+	return list, true, err
+}
+
+// in returns the polygons in a reference system.
+func (s *shapes) in(from, to *CRS) ([]namedPolygons, error) {
+	if len(s.list) == 0 {
+		return nil, errors.New("no polygon in the file")
 	}
-	from := rows.crs
 	if from == nil {
 		from = to // no .prj file: the points' own
 	}
 	convert, err := conversion(from, to)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	return list, true, convertRings(list, convert)
+	return s.list, convertRings(s.list, convert)
 }
 
 // ReadRegions is ParseRegions of a file, which may also be a Shapefile, GeoPackage, GeoParquet,
-// FlatGeobuf, KML, or one of them in a ZIP archive.
+// FlatGeobuf, KML, or one of them in a ZIP archive, or a table or query in PostGIS.
 func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
 	list, ok, err := readPolygons(ctx, path, to)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", withoutPassword(path), err)
 	}
 	if ok {
 		return regionsOf(list), nil
@@ -107,7 +118,7 @@ func ReadRegions(ctx context.Context, path string, to *CRS) ([]Region, error) {
 }
 
 // ReadWindow is ParseWindow of a file, which may also be a Shapefile, GeoPackage, GeoParquet,
-// FlatGeobuf, KML, or one of them in a ZIP archive.
+// FlatGeobuf, KML, or one of them in a ZIP archive, or a table or query in PostGIS.
 func ReadWindow(ctx context.Context, path string, to *CRS) (*Window, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cmd/internal/mcptools"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/serve"
 	"github.com/collocate/collocate/vectors"
@@ -161,7 +162,7 @@ func (f *mcpFlags) run(ctx context.Context, a *app, indexes []namedIndex) (err e
 		if err != nil {
 			return err
 		}
-		o.Places, o.Points = in.Set, filepath.Base(f.points)
+		o.Places, o.Points = in.Set, points.SourceName(f.points)
 	}
 	server, err := mcptools.New(o)
 	if err != nil {

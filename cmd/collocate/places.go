@@ -38,7 +38,10 @@ func newPlacesCmd(a *app) *cobra.Command {
 		Long: `Find the maximal sets of features (kinds of places) whose points are often
 mutual neighbours. POINTS are files or folders: CSV or TSV with a header, GeoJSON,
 GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage, FlatGeobuf, KML or GPX
-waypoints, also in a ZIP archive; - reads standard input.
+waypoints, also in a ZIP archive; - reads standard input. A PostgreSQL database
+with PostGIS is a connection string, such as postgres://user@host/database, with
+--layer TABLE or --layer 'SELECT ...'; its password is best left to PGPASSWORD or
+.pgpass.
 
 Distances of longitudes and latitudes are metres; others are in the unit of the
 positions' reference system, which the file or --crs names.
@@ -70,6 +73,7 @@ Several GPUs (--more-devices) share the work of --algorithm auto.`,
   collocate places poi.geojson -d 100 -p 0.3 --window city.geojson --significance 999
   collocate places trees.csv --knn 5 --min-prevalence 0.25 --all --json
   collocate places shops.csv -d 150 -p 0.3 --rules --significance 99 --svg map.svg
+  collocate places postgres://me@localhost/city --layer poi -d 100 --significance 99
   collocate places poi.gpkg -d 100,200,400 -p 0.1 --engine gpu --gpu-memory 8GB`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/heap"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/serve"
 	"github.com/collocate/collocate/vectors"
@@ -552,7 +553,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		if err != nil {
 			return closeAll, err
 		}
-		o.Points, o.PointsName, o.PointsFlags = in.Set, filepath.Base(f.points), f.pointsFlags
+		o.Points, o.PointsName, o.PointsFlags = in.Set, points.SourceName(f.points), f.pointsFlags
 	}
 	return closeAll, nil
 }

@@ -51,8 +51,8 @@ class InArea(TypedDict, total=False):
         Path, "",
         "study area, in which points could have been: a file with polygons (GeoJSON, well-known "
         "text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; "
-        "GPKG|layername=NAME chooses a layer), or the polygons themselves; by default it is "
-        "estimated from the points",
+        "GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS), or the "
+        "polygons themselves; by default it is estimated from the points",
     ]  # fmt: skip
     clip: Annotated[bool, False, "leave out points outside the window, instead of refusing them"]
 
@@ -60,7 +60,10 @@ class InArea(TypedDict, total=False):
 class Points(TypedDict, total=False):
     x: Annotated[str, "", "column of x or longitude, by name or number (guessed)"]
     y: Annotated[str, "", "column of y or latitude (guessed)"]
-    geometry: Annotated[str, "", "column of points as well-known text (guessed)"]
+    geometry: Annotated[
+        str, "",
+        "column of points as well-known text, or geometry of PostGIS (guessed)",
+    ]  # fmt: skip
     feature: Annotated[
         str, "",
         "column or property of the feature (guessed); @file: each file's name",
@@ -70,7 +73,10 @@ class Points(TypedDict, total=False):
         Names, (),
         "names of the columns of a table without a header, such as x,y,type",
     ]  # fmt: skip
-    layer: Annotated[str, "", "layer of a GeoPackage with several"]
+    layer: Annotated[
+        str, "",
+        "layer of a GeoPackage with several, file of a ZIP archive, or table or SELECT of PostGIS",
+    ]  # fmt: skip
     crs: Annotated[
         object, "",
         "reference system of the positions, such as EPSG:25832, whatever the file says",
@@ -463,7 +469,7 @@ class Mine(InArea, Points, Resources, total=False):
         Path, "",
         "mine each cell of a grid over the area separately, such as 4x3, or each polygon of a "
         "file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; "
-        "GPKG|layername=NAME chooses a layer)",
+        "GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS)",
     ]  # fmt: skip
     level: Annotated[
         Union[int, str], 1,

@@ -131,8 +131,8 @@ def mine(
 
     points: a GeoDataFrame of points, a DataFrame with columns for x, y and the feature, an AnnData
         with positions in obsm["spatial"], or a file (CSV, GeoJSON, GeoParquet, Shapefile,
-        GeoPackage, GPX). x, y, feature and time name columns; geometry, columns and layer are for
-        files.
+        GeoPackage, GPX) or a PostGIS database (postgres://...). x, y, feature and time name columns;
+        geometry, columns and layer are for files and databases.
     distance: neighbours are at most this far apart, in metres for longitudes and latitudes, else in
         the unit of the coordinates; several are mined one after the other, and "auto" is as
         `summary` suggests.
@@ -301,10 +301,11 @@ def _points(
 ) -> tuple[dict[str, Any], dict[str, np.ndarray] | None, Any]:
     """Arguments and arrays of a call about points. asked also says how these are read."""
     rest = dict(asked)
-    if isinstance(points, (str, os.PathLike)) and not os.path.exists(points):
+    database = isinstance(points, str) and points.startswith(("postgres://", "postgresql://", "PG:"))
+    if isinstance(points, (str, os.PathLike)) and not database and not os.path.exists(points):
         raise FileNotFoundError(f"{os.fspath(points)!r}: no such file or folder")
     if isinstance(points, (str, os.PathLike)) or isinstance(points, list):
-        paths = paths_of(points)
+        paths = [points] if database else paths_of(points)
         if paths is None:
             raise TypeError("points are a list: want a DataFrame, a GeoDataFrame or a file name")
         if "crs" in rest:
