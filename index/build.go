@@ -278,7 +278,7 @@ func (w *Writer) addParts(ctx context.Context, parts []iter.Seq2[weigh.Term, err
 	for range min(threads, len(parts)) {
 		wg.Go(func() {
 			e := partEncoder{queue: queue, spare: spare}
-			e.encoder = newEncoder(w.lengths, w.places != nil, e.full)
+			e.encoder = newEncoder(w.lengths, &w.docs, e.full)
 			for ctx.Err() == nil {
 				if e.part = int(next.Add(1)) - 1; e.part >= len(parts) {
 					return

@@ -66,7 +66,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 // verify verifies all checksums.
 func (r *Reader) verify(ctx context.Context) error {
 	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile,
-		levelsFile, positionsFile, schemaFile, columnsFile, storedFile} {
+		levelsFile, impactsFile, positionsFile, schemaFile, columnsFile, storedFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)
@@ -164,6 +164,9 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 	for range o.Threads {
 		wg.Go(func() {
 			c := listChecker{r: r, tfOf: TFOfCode(), levels: levelMaker{docs: r.meta.docs}}
+			if r.HasImpacts() {
+				c.impacts.docs = r.meta.docs
+			}
 			for ctx.Err() == nil {
 				from := int(next.Add(step)) - step
 				if from >= blocks {
@@ -198,15 +201,16 @@ func (r *Reader) checkLists(ctx context.Context, o CheckOptions) error {
 
 // listChecker checks ranges of the dictionary with their lists.
 type listChecker struct {
-	r      *Reader
-	tfOf   *[256]uint32
-	cursor Cursor
-	last   []byte
-	rank   ranking
-	levels levelMaker
-	xs     [BlockSize]uint32
-	less   [BlockSize]uint32 // frequencies less 1
-	places positionChecker
+	r       *Reader
+	tfOf    *[256]uint32
+	cursor  Cursor
+	last    []byte
+	rank    ranking
+	levels  levelMaker
+	impacts impactMaker
+	xs      [BlockSize]uint32
+	less    [BlockSize]uint32 // frequencies less 1
+	places  positionChecker
 
 	words                        int
 	postings, occurrences, bytes uint64
@@ -284,6 +288,7 @@ func (k *listChecker) list(t Term) error {
 	var cf uint64
 	used := uint64(0)
 	best := noPosting
+	k.impacts.begin(t.DF)
 	for b := range c.Blocks() {
 		low := noPosting
 		docs := c.Load(b)
@@ -317,6 +322,7 @@ func (k *listChecker) list(t Term) error {
 		if c.LowX != nil {
 			k.rank.add(k.xs[:len(docs)])
 			k.levels.add(docs, k.less[:len(docs)], k.xs[:len(docs)])
+			k.impacts.add(docs, k.less[:len(docs)])
 		}
 		if b%SuperBlocks == 0 {
 			best = noPosting
@@ -361,6 +367,12 @@ func (k *listChecker) list(t Term) error {
 	}
 	if len(r.levels.top.paired) > 0 && (!slices.Equal(pairs, wantPairs) || math.Float32bits(x) != wantX) {
 		return errors.New("corrupted: wrong map of pairs")
+	}
+	if want, ok := k.impacts.take(nil); ok {
+		i, found := slices.BinarySearch(r.impacts.words, uint32(t.ID))
+		if !found || !bytes.Equal(r.impacts.list(i), want) {
+			return errors.New("corrupted: wrong impacts")
+		}
 	}
 	k.postings += uint64(df)
 	k.occurrences += cf

@@ -23,6 +23,11 @@ type chunk struct {
 	pairs    []uint64
 	paired   [][2]uint32 // terms with a map of pairs, and the bits of their x
 
+	impacts  []byte   // copies of lists of weights
+	impacted []int    // the terms that have one
+	copied   []uint64 // the length of each
+	wide     bool     // a weight is too high for such copies
+
 	positions []byte   // lists of positions
 	placed    []uint64 // length of each of these lists
 }
@@ -41,13 +46,14 @@ func (c *chunk) word(i int) []byte {
 
 func (c *chunk) size() int {
 	return len(c.words) + len(c.postings) + len(c.skips) + len(c.levels) + 8*len(c.top) + 8*len(c.pairs) +
-		len(c.positions)
+		len(c.impacts) + len(c.positions)
 }
 
 func (c *chunk) reset() {
 	*c = chunk{
 		c.words[:0], c.ends[:0], c.terms[:0], c.postings[:0], c.skips[:0], c.levels[:0], c.leveled[:0],
-		c.top[:0], c.topped[:0], c.pairs[:0], c.paired[:0], c.positions[:0], c.placed[:0],
+		c.top[:0], c.topped[:0], c.pairs[:0], c.paired[:0], c.impacts[:0], c.impacted[:0], c.copied[:0],
+		false, c.positions[:0], c.placed[:0],
 	}
 }
 
@@ -81,6 +87,7 @@ type encoder struct {
 	lows    []float32         // the lowest x of each block
 	ranking ranking
 	levels  levelMaker
+	impacts impactMaker
 	places  *positionEncoder // nil if there are no positions
 }
 
@@ -91,10 +98,11 @@ type waiting struct {
 	tfs  [BlockSize]uint32 // frequencies, less 1
 }
 
-func newEncoder(l *lengthTable, positions bool, full func(*chunk) error) *encoder {
+func newEncoder(l *lengthTable, d *Documents, full func(*chunk) error) *encoder {
 	e := &encoder{full: full, lengths: l, block: newFrontier(l), super: newFrontier(l),
-		list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))}}
-	if positions {
+		list: newFrontier(l), levels: levelMaker{docs: uint64(len(l.lengths))},
+		impacts: newImpactMaker(d.Analyzer, len(l.lengths))}
+	if d.Positions {
 		e.places = &positionEncoder{}
 	}
 	return e
@@ -237,6 +245,7 @@ func (e *encoder) begin(word []byte) error {
 	}
 	e.word, e.whole = append(e.word[:0], word...), e.known
 	e.levels.begin(e.whole)
+	e.impacts.begin(e.whole)
 	e.df, e.cf, e.next, e.n, e.manyLen, e.start, e.before = 0, 0, 0, 0, 0, len(e.out.postings), 0
 	if e.places != nil {
 		e.places.out = e.out.positions
@@ -285,6 +294,7 @@ func (e *encoder) judge() {
 	e.lows = append(e.lows, math.Float32frombits(low))
 	e.ranking.add(xs)
 	e.levels.add(e.docs[:e.n], e.tfs[:e.n], xs)
+	e.impacts.add(e.docs[:e.n], e.tfs[:e.n])
 	b := e.block.take()
 	e.bounds = append(e.bounds, b)
 	e.super.addBound(b)
@@ -323,6 +333,7 @@ func (e *encoder) end() error {
 			s = append(s, sections.Bytes([]Bound{whole})...)
 			e.out.skips = e.appendBest(s)
 			e.endLevels()
+			e.endImpacts()
 		}
 	}
 	e.out.words = append(e.out.words, e.word...)
@@ -357,6 +368,17 @@ func (e *encoder) endLevels() {
 	if n := len(c.top) - before; n > 0 {
 		c.topped = append(c.topped, [2]uint32{uint32(len(c.terms)), uint32(n)})
 	}
+}
+
+// endImpacts adds the copy of a list of weights that has one.
+func (e *encoder) endImpacts() {
+	c, before := &e.out, len(e.out.impacts)
+	var copied bool
+	if c.impacts, copied = e.impacts.take(c.impacts); copied {
+		c.impacted = append(c.impacted, len(c.terms))
+		c.copied = append(c.copied, uint64(len(c.impacts)-before))
+	}
+	c.wide = c.wide || e.impacts.wide
 }
 
 // appendBest appends the lowest x of each block, of each super block and of the list, and the x at

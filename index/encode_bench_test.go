@@ -37,7 +37,7 @@ func BenchmarkEncode(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("1in%v/%v", every, c.often), func(b *testing.B) {
-			e := newEncoder(table, false, func(*chunk) error { return nil })
+			e := newEncoder(table, &Documents{}, func(*chunk) error { return nil })
 			for b.Loop() {
 				e.word = e.word[:0]
 				for i, list := range lists {

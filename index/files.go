@@ -22,6 +22,7 @@ const (
 	docsFile     = "documents"
 	textFile     = "text"
 	levelsFile   = "levels"
+	impactsFile  = "impacts"
 	schemaFile   = "schema"
 	columnsFile  = "columns"
 	storedFile   = "stored"
@@ -42,6 +43,7 @@ var magics = map[string]string{
 	docsFile:     "COLODOC\n",
 	textFile:     "COLOTXT\n",
 	levelsFile:   "COLOLVL\n",
+	impactsFile:  "COLOIMP\n",
 	schemaFile:   "COLOSCH\n",
 	columnsFile:  "COLOCOL\n",
 	storedFile:   "COLOSTO\n",

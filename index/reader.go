@@ -38,6 +38,7 @@ package index
 //	1024  some blocks of IDs have more than 32
 //	2048  the analyzer unicode makes typographic apostrophes plain. Without it, and with 16, it
 //	      means unicode@2.
+//	4096  there is a file "impacts"
 //
 // File "postings" has one section of the same name: the lists in the order of the words, each a
 // sequence of blocks of 128 postings and a last block with the rest. Lists of one posting are in
@@ -154,6 +155,29 @@ package index
 //	pairs-words  for each word in pairs its number as uint32, and as float32 an x: no posting
 //	        outside its best ones has a lower one
 //
+// File "impacts", with flag 4096, if the analyzer reads weights (text.OfWeights), a list exceeds 128
+// postings and one in 1,024 documents, and no weight of such lists exceeds 255. It has a copy of each
+// of these lists, in parts of 4,096 documents, which are called tiles (see impacts.go):
+//
+//	lists   the copies in the order of the words. For each tile there is the number of postings, in
+//	        2 bytes; then for each tile the highest weight, in 1 byte; then a zero if needed to end
+//	        at an even address; then the parts of the tiles. Zeros end a copy at a multiple of 8.
+//	words   uint32: the numbers of the words
+//	starts  uint64: the offset of each copy, and the end
+//
+// A part of n postings has the number of each document in the tile, in 2 bytes, then the weights, in
+// 1 byte each, then a zero if n is odd. From n = 96 on the highest weight in each 32 documents of the
+// tile stands before it, 128 bytes. From n = 512 on the weights of all 4,096 documents follow that
+// instead, with 0 where there is no posting. For example, a token of 9,000 documents, in 0, 2, ...,
+// 254 with the weights 7, 8, 7, 8 and so on, in 8,998 with 255 and in 8,999 with 1:
+//
+//	80 00 00 00 02 00  128, 0 and 2 postings
+//	08 00 ff 00        the highest weights, and a zero
+//	08 08 ...          8 times, then 120 zeros: the first tile's highest weights
+//	00 00 02 00 ...    its documents, 256 bytes
+//	07 08 ...          its weights, 128 bytes
+//	26 03 27 03 ff 01  the last tile: 806 and 807 in it, their weights
+//
 // File "positions", with flag 64: the positions of words in the documents, counted in words from 0.
 //
 //	positions  the lists in the order of the words, in blocks of 16 words like the dictionary.
@@ -221,6 +245,7 @@ type Reader struct {
 	// Set when the lengths have been verified.
 	lengthsGood atomic.Bool
 	levels      levelMaps
+	impacts     impactLists
 	lengths     []uint32 // if not stored, nil until the first call of Lengths
 	classes     []uint8
 	classLow    [256]uint32
@@ -256,6 +281,7 @@ const (
 	flagNoLengths                // lengths are not stored, but follow from the classes
 	flagRunBlocks                // some blocks of IDs exceed idsPerBlock, because of long runs
 	flagApostrophes              // the analyzer unicode makes apostrophes plain
+	flagImpacts                  // long lists of weights have a copy: see ImpactList
 
 	allFlags = 1<<iota - 1
 )
@@ -393,9 +419,13 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 		{docsFile, r.openDocs},
 		{textFile, r.openText},
 		{levelsFile, r.openLevels},
+		{impactsFile, r.openImpacts},
 		{positionsFile, r.openPositions},
 	}
 	if r.meta.flags&flagPositions == 0 {
+		steps = slices.Delete(steps, 7, 8)
+	}
+	if r.meta.flags&flagImpacts == 0 {
 		steps = slices.Delete(steps, 6, 7)
 	}
 	if r.meta.flags&flagLevels == 0 {
@@ -571,6 +601,11 @@ func (r *Reader) openLevels(f *sections.File) (err error) {
 	return err
 }
 
+func (r *Reader) openImpacts(f *sections.File) (err error) {
+	r.impacts, err = openImpacts(f, r.meta.docs)
+	return err
+}
+
 // Close unmaps the files. Nothing that came from the reader may be used afterwards; its own methods
 // then return [ErrClosed] if they return errors.
 func (r *Reader) Close() error {
@@ -589,6 +624,7 @@ func (r *Reader) Close() error {
 func (r *Reader) forget() {
 	r.closed, r.files = true, nil
 	r.postings, r.skips, r.lengths, r.classes, r.levels = nil, nil, nil, nil, levelMaps{}
+	r.impacts = impactLists{}
 	if r.fields != nil {
 		for _, f := range r.fields.texts {
 			f.forget()

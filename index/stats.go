@@ -18,7 +18,8 @@ type Stats struct {
 	MeanLength float64 `json:"mean_length"` // tokens per document; 0 without documents
 	StoredText bool    `json:"stored_text"` // the text of the documents is stored
 	Bytes      int64   `json:"bytes"`       // size of all files
-	// BytesPerPosting counts the blocks of postings, the skip data and the maps of levels.
+	// BytesPerPosting counts the blocks of postings, the skip data, the maps of levels and the
+	// copies of lists of weights.
 	BytesPerPosting float64 `json:"bytes_per_posting"`
 	// Parts divides Bytes by purpose, the postings first.
 	Parts []Part `json:"parts"`
@@ -61,6 +62,7 @@ var partOfSection = map[string]map[string]string{
 		"class-lengths": "document lengths"},
 	textFile:    {"": "stored text"},
 	levelsFile:  {"": "levels"},
+	impactsFile: {"": "impacts"},
 	schemaFile:  {"": "schema"},
 	columnsFile: {"": "columns"},
 	storedFile:  {"": "stored fields"},
@@ -101,7 +103,7 @@ func (r *Reader) Stats() Stats {
 		}
 	}
 	known := int64(0)
-	for _, name := range []string{"postings", "skips and bounds", "levels", "positions",
+	for _, name := range []string{"postings", "skips and bounds", "levels", "impacts", "positions",
 		"dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns",
 		"schema"} {
 		if size, ok := sizes[name]; ok {
@@ -119,7 +121,7 @@ func (r *Reader) Stats() Stats {
 	s.Bytes = r.bytes
 	s.Parts = append(s.Parts, Part{"headers and checksums", s.Bytes - known})
 	if s.Postings > 0 {
-		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]+sizes["levels"]) / float64(s.Postings)
+		s.BytesPerPosting = float64(sizes["postings"]+sizes["skips and bounds"]+sizes["levels"]+sizes["impacts"]) / float64(s.Postings)
 	}
 	return s
 }

@@ -76,6 +76,10 @@ type Writer struct {
 	topped   []uint32        // words that have top postings, and how many each has
 	pairs    scratch.Numbers // maps of pairs
 	paired   []uint32        // words that have a map of pairs, and the bits of their x
+	impacts  *outFile        // nil before the first copy of a list of weights
+	impacted []uint32        // words that have one
+	copies   []uint64        // where each begins, and the end
+	wide     bool            // there are none, because a weight is too high
 	meta     meta
 	full     fullWords // the words before pruning, or of the whole index; nil if not needed
 	finished bool
@@ -201,7 +205,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 		w.meta.flags |= flagExactClasses | flagNoLengths
 	}
 	w.meta.docs, w.meta.tokens = uint64(len(d.Lengths)), w.lengths.tokens
-	w.encoder = newEncoder(w.lengths, d.Positions, w.write)
+	w.encoder = newEncoder(w.lengths, &d, w.write)
 	if d.Positions {
 		f, err := createFile(w.dir, positionsFile)
 		if err != nil {
@@ -282,6 +286,9 @@ func (w *Writer) write(c *chunk) error {
 		return err
 	}
 	if err := w.writeLevels(c); err != nil {
+		return err
+	}
+	if err := w.writeImpacts(c); err != nil {
 		return err
 	}
 	if w.places != nil {
@@ -391,6 +398,42 @@ func (w *Writer) finishLevels() error {
 	return errors.Join(err, w.levels.commit())
 }
 
+// writeImpacts appends the copies of lists of weights.
+func (w *Writer) writeImpacts(c *chunk) error {
+	if c.wide && !w.wide {
+		w.wide = true
+		if w.impacts != nil {
+			w.impacts.f.Abort()
+			w.impacts = nil
+		}
+	}
+	if w.wide || len(c.impacted) == 0 {
+		return nil
+	}
+	if w.impacts == nil {
+		f, err := createFile(w.dir, impactsFile)
+		if err != nil {
+			return err
+		}
+		w.impacts, w.copies = f, []uint64{0}
+		if err := f.Begin("lists"); err != nil {
+			return err
+		}
+	}
+	for i, term := range c.impacted {
+		w.impacted = append(w.impacted, uint32(w.meta.terms)+uint32(term))
+		w.copies = append(w.copies, w.copies[len(w.copies)-1]+c.copied[i])
+	}
+	_, err := w.impacts.Write(c.impacts)
+	return err
+}
+
+// finishImpacts writes the rest of the file "impacts".
+func (w *Writer) finishImpacts() error {
+	return errors.Join(w.impacts.Section("words", sections.Bytes(w.impacted)),
+		w.impacts.Section("starts", sections.Bytes(w.copies)), w.impacts.commit())
+}
+
 // Commit finishes the files and makes the index appear under its name.
 func (w *Writer) Commit() error {
 	if w.err == nil {
@@ -459,6 +502,11 @@ func (w *Writer) finish() error {
 		files = append(files, w.finishLevels)
 		w.meta.flags |= flagLevels
 		names = append(names, levelsFile)
+	}
+	if w.impacts != nil {
+		files = append(files, w.finishImpacts)
+		w.meta.flags |= flagImpacts
+		names = append(names, impactsFile)
 	}
 	if w.places != nil {
 		files = append(files, w.places.finish)
@@ -549,7 +597,7 @@ func (w *Writer) writeMeta(names []string) error {
 
 // Abort removes the unfinished index. After Commit it does nothing.
 func (w *Writer) Abort() {
-	for _, o := range []*outFile{w.postings, w.skips, w.levels} {
+	for _, o := range []*outFile{w.postings, w.skips, w.levels, w.impacts} {
 		if o != nil {
 			o.f.Abort()
 		}

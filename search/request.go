@@ -106,6 +106,7 @@ type (
 	//	or-whole          whole lists are added up
 	//	or-windows        block-max MaxScore in windows of documents
 	//	or-marks          the same; documents are marked before any is scored
+	//	or-impacts        weighted tokens: bounds of blocks of documents, then tile by tile
 	//	and-guess         above a score that is guessed from maps of levels
 	//	and-best-first    the most promising postings of the shortest list first
 	//	and-blocks        the shortest list, block by block

@@ -29,6 +29,7 @@ const (
 	OrWhole                              // whole lists are added up
 	OrWindows                            // windows of documents
 	OrMarks                              // the same, marking documents before they are scored
+	OrImpacts                            // weighted tokens, tile by tile
 	AndGuess                             // above a threshold guessed from level maps
 	AndBestFirst                         // the most promising postings first
 	AndBlocks                            // the blocks of the shortest list
@@ -46,7 +47,7 @@ const (
 // strategyNames has the names of the bits, the lowest first.
 var strategyNames = choice.New[uint8]("strategy",
 	"one-from-top", "one-guess", "one-levels", "one-blocks", "or-from-top", "or-guess",
-	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "and-guess",
+	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "or-impacts", "and-guess",
 	"and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse",
 	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long")

@@ -5,6 +5,13 @@ import "github.com/collocate/collocate/search/internal/ask"
 // orPlan lists the strategies of algorithm bmm for a query of several words in mode Or.
 var orPlan = []strategy{
 	{
+		name: ask.OrImpacts,
+		why: "for weighted tokens with copies of long lists: bound the sum of all words in blocks of " +
+			"documents, and add up what can win tile by tile",
+		worth: (*Query).worthImpacts,
+		run:   (*Query).orImpacts,
+	},
+	{
 		name: ask.OrWhole,
 		why: "for very many words and many answers: add up whole lists, since nothing could be " +
 			"skipped",
@@ -73,4 +80,5 @@ type orState struct {
 	expected     expected
 	sample       sample
 	marks        marking
+	impacts      *impacts // nil before the first query of weighted tokens
 }

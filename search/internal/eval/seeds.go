@@ -41,7 +41,7 @@ type seeds struct {
 func (q *Query) useSeeds() {
 	n := seedsEach * q.Heap.K
 	if q.Mode == ask.Or && q.Stats.Algorithm == ask.BMM && len(q.Lists) >= seedWords &&
-		n <= mostSeeds && int64(n*len(q.Lists)*seedLooks) <= q.Stats.Postings {
+		n <= mostSeeds && int64(n*len(q.Lists)*seedLooks) <= q.Stats.Postings && !q.worthImpacts() {
 		q.raiseFloor(n, int(q.Stats.Postings)/seedAdds)
 	}
 }

@@ -22,7 +22,7 @@ import (
 func cutPlain(p *searchtest.Plain, at []uint32) (parts []*searchtest.Plain) {
 	for i := range at[1:] {
 		from, to := at[i], at[i+1]
-		part := &searchtest.Plain{Lengths: p.Lengths[from:to]}
+		part := &searchtest.Plain{Lengths: p.Lengths[from:to], Analyzer: p.Analyzer}
 		for w, docs := range p.Docs {
 			lo, _ := slices.BinarySearch(docs, from)
 			hi, _ := slices.BinarySearch(docs, to)

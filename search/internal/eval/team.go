@@ -331,6 +331,7 @@ func (t *Team) fork() (*Query, error) {
 	if q == nil {
 		q = new(Query)
 	}
+	q.index = s.Index
 	q.ctx, q.Mode, q.c, q.limits, q.trace = m.ctx, m.Mode, m.c, m.limits, false
 	q.Stats, q.used, q.ticks = ask.Stats{}, 0, 0
 	q.shared, q.base, q.anyOrder, q.guessed = false, 0, false, m.guessed

@@ -383,6 +383,29 @@ const (
 // queries take a fifth less time (see window.keep) it is 1.54 to 1.68 times.
 const pieceOf = 2
 
+// # Weighted tokens: impacts.go
+
+// Whole tiles pay from tilePostings postings in each on average: adding up and clearing an empty
+// one takes as long as windows take for so many.
+const tilePostings = 256
+
+// maxFactor is the highest weight in a query, since kernels multiply numbers of 16 bits.
+const maxFactor = 1<<15 - 1
+
+// fewInTiles is the ratio of all documents to those that may be answers up to which tiles pay.
+const fewInTiles = 64
+
+// If mostLive of a tile's 128 blocks can win, bounding them took longer than adding them up would
+// have: some of the next tiles are added up without.
+const mostLive = 85
+
+// Up to fewLive blocks are searched for answers one by one.
+const fewLive = 16
+
+// A block's postings are found in a part of n by binary search if it has more than postingsSearched
+// for each block that can win; otherwise the part is added up whole.
+const postingsSearched = 16
+
 // # Sets of documents and models: limits.go, engine.go
 
 // fewShare is the share of all documents that may be answers below which postings of the others are

@@ -29,6 +29,9 @@ type ImpactScorer struct {
 	c      *Collection
 }
 
+// Weight returns the weight of the token in the query.
+func (s *ImpactScorer) Weight() float32 { return s.weight }
+
 func (s *ImpactScorer) Score(tf, _ uint32) float32 { return s.weight * float32(tf) }
 
 // Bound needs no margin: products are rounded in the order of the frequencies.

@@ -24,6 +24,8 @@ type Plain struct {
 	Words   []string
 	Docs    [][]uint32
 	TFs     [][]uint32
+	// Analyzer is the one that the index names; "" means whitespace.
+	Analyzer string
 
 	weighers map[weigherOf]model.Weigher // a cache, because some take long to make
 }
@@ -111,7 +113,8 @@ func (p *Plain) Write(t testing.TB, dir string) {
 	}
 	defer w.Abort()
 	id := func(d int) string { return "doc" + strconv.Itoa(d) }
-	if err := w.SetDocuments(index.Documents{Analyzer: "whitespace", Lengths: p.Lengths, ID: id}); err != nil {
+	analyzer := cmp.Or(p.Analyzer, "whitespace")
+	if err := w.SetDocuments(index.Documents{Analyzer: analyzer, Lengths: p.Lengths, ID: id}); err != nil {
 		t.Fatal(err)
 	}
 	for i, word := range p.Words {
