@@ -51,7 +51,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -59,6 +58,8 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
@@ -122,7 +123,7 @@ type Index struct {
 	options Options
 	schema  *fields.Schema // nil if documents have no fields
 	fixed   bool           // it cannot be changed
-	scratch string         // a folder to remove at the end, or ""
+	scratch *scratch       // where it is, if that is temporary
 
 	current current // what searches read
 
@@ -137,8 +138,9 @@ type Index struct {
 }
 
 // Open opens the index in a folder, or makes one if the folder is missing or empty and the options
-// say how. Others may have it open. The first change takes the lock for writing, which Close
-// releases: only one program at a time may change an index (segments.ErrLocked).
+// say how; otherwise a missing one is fs.ErrNotExist. Others may have it open. The first change
+// takes the lock for writing, which Close releases: only one program at a time may change an index
+// (segments.ErrLocked).
 func Open(dir string, o Options) (*Index, error) {
 	x := &Index{dir: dir, options: o, stop: make(chan struct{})}
 	if err := x.open(); err != nil {
@@ -151,44 +153,43 @@ func Open(dir string, o Options) (*Index, error) {
 }
 
 // Memory makes an index that is gone after Close. It is kept in a temporary folder, in shared
-// memory where the system has such a folder, so it may be larger than what Go's heap could hold.
+// memory where the system has such a folder, so it may be larger than what Go's heap could hold. If
+// the program ends without Close, the next one that calls Memory or FS removes the folder.
 func Memory(o Options) (*Index, error) {
-	dir, err := scratchFolder()
-	if err != nil {
-		return nil, fmt.Errorf("collocate: %w", err)
-	}
 	if o.Like == nil && o.Schema == nil && o.Analyzer == "" {
 		o.Analyzer = "unicode"
 	}
-	return openScratch(dir, o, false)
+	return openScratch(o, nil)
 }
 
 // FS opens an index that is part of a file system, such as one that is embedded in the program. It
-// is copied into a temporary folder first, and cannot be changed.
+// is copied into a temporary folder first, and cannot be changed. The index is at the top: fs.Sub
+// makes a file system of a folder, such as the one that go:embed names.
 func FS(files fs.FS, o Options) (*Index, error) {
-	dir, err := scratchFolder()
+	if err := indexIn(files); err != nil {
+		return nil, fmt.Errorf("collocate: %w", err)
+	}
+	return openScratch(o, files)
+}
+
+// openScratch opens an index in a temporary folder: a copy of files or, if these are nil, a new
+// one.
+func openScratch(o Options, files fs.FS) (*Index, error) {
+	in, err := newScratch()
 	if err != nil {
 		return nil, fmt.Errorf("collocate: %w", err)
 	}
-	if err := os.CopyFS(dir, files); err != nil {
-		return nil, errors.Join(fmt.Errorf("collocate: %w", err), os.RemoveAll(dir))
+	if files != nil {
+		err = os.CopyFS(in.index(), files)
 	}
-	return openScratch(dir, o, true)
-}
-
-func scratchFolder() (string, error) {
-	if dir, err := os.MkdirTemp("/dev/shm", "collocate-"); err == nil {
-		return dir, nil
+	var x *Index
+	if err == nil {
+		x, err = Open(in.index(), o)
 	}
-	return os.MkdirTemp("", "collocate-")
-}
-
-func openScratch(dir string, o Options, fixed bool) (*Index, error) {
-	x, err := Open(dir, o)
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, errors.Join(err, in.remove())
 	}
-	x.scratch, x.fixed = dir, fixed
+	x.scratch, x.fixed = in, files != nil
 	return x, nil
 }
 
@@ -203,19 +204,40 @@ func (x *Index) open() (err error) {
 		}
 	}
 	known := o.Schema != nil || o.Analyzer != ""
-	s, err := search.Open(x.dir, o.Analyzers...)
-	switch {
-	case err == nil:
-		x.current.set(s)
-		if err := x.adopt(s.Index()); err != nil {
-			return errors.Join(err, x.current.set(nil))
+	for try, end := 0, time.Now().Add(mostWaiting); ; try++ {
+		s, err := search.Open(x.dir, o.Analyzers...)
+		if err == nil {
+			x.current.set(s)
+			if err := x.adopt(s.Index()); err != nil {
+				return errors.Join(err, x.current.set(nil))
+			}
+			return nil
 		}
-		return nil
-	case !missing(x.dir):
-		return err
-	case !known:
-		return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer", x.dir)
+		if !vacant(x.dir) {
+			if try < 3 && errors.Is(err, fs.ErrNotExist) { // it has just been made
+				continue
+			}
+			return err
+		}
+		if !known {
+			return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer: %w",
+				x.dir, fs.ErrNotExist)
+		}
+		switch err := x.make(); { // and open it
+		case errors.Is(err, segments.ErrLocked) && time.Now().Before(end):
+			time.Sleep(mostWaiting / 1000) // another program makes it
+		case err != nil:
+			return err
+		}
 	}
+}
+
+// mostWaiting is how long Open waits for another program that makes the index.
+const mostWaiting = 5 * time.Second
+
+// make makes an index without documents.
+func (x *Index) make() error {
+	o := &x.options
 	if o.Schema != nil { // chains are stored in one form
 		s := o.Schema.With(slices.Clone(o.Schema.Fields))
 		for i := range s.Fields {
@@ -223,13 +245,12 @@ func (x *Index) open() (err error) {
 		}
 		o.Schema = s
 	}
-	x.schema = o.Schema
 	analyzer, err := text.ParseAnalyzer(cmp.Or(o.Analyzer, "unicode"), o.Analyzers...)
 	if err != nil {
 		return err
 	}
-	for i := 0; x.schema != nil && i < len(x.schema.Fields); i++ {
-		f, own := &x.schema.Fields[i], append([]text.Analyzer{analyzer}, o.Analyzers...)
+	for i := 0; o.Schema != nil && i < len(o.Schema.Fields); i++ {
+		f, own := &o.Schema.Fields[i], append([]text.Analyzer{analyzer}, o.Analyzers...)
 		if _, err := text.ParseAnalyzer(cmp.Or(f.Analyzer, "unicode"), own...); err != nil {
 			return fmt.Errorf("field %q: %w; your own go into Options.Analyzers", f.Name, err)
 		}
@@ -237,25 +258,31 @@ func (x *Index) open() (err error) {
 	to := x.writerOptions()
 	to.Analyzer, to.Schema = analyzer, o.Schema
 	to.StoreText, to.Positions = !o.NoText && o.Schema == nil, !o.NoPositions
-	x.writer, err = segments.NewWriter(x.dir, to)
-	return err
+	w, err := segments.NewWriter(x.dir, to)
+	if err != nil {
+		return err
+	}
+	return errors.Join(w.Commit(), w.Close())
 }
 
-// missing reports whether a folder is missing or empty.
-func missing(dir string) bool {
+// vacant reports whether a folder is missing, or has nothing but what a writer leaves behind that
+// ended before its first commit.
+func vacant(dir string) bool {
 	list, err := os.ReadDir(dir)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && len(list) == 0
+	used := func(e fs.DirEntry) bool {
+		return e.Name() != lockfile.Name && !index.IsUnfinished(e.Name()) && !atomicfile.IsTemporary(e.Name())
+	}
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !slices.ContainsFunc(list, used)
 }
 
 // adopt takes the fields of an existing index. What the options say of them must agree.
 func (x *Index) adopt(r *segments.Reader) error {
 	s := r.Schema()
-	if want := x.options.Schema; want != nil && !suits(want, s) {
-		have := "none"
-		if s != nil {
-			have = string(s.JSON())
+	if want := x.options.Schema; want != nil {
+		if why := difference(want, s); why != "" {
+			return fmt.Errorf("%s: the fields of Options.Like or Schema are not those of the index: %s; "+
+				"fields of an index stay as they are: make another one", x.dir, why)
 		}
-		return fmt.Errorf("%s: the index has other fields than Options.Like or Schema; it has %s", x.dir, have)
 	}
 	if want := x.options.Analyzer; want != "" {
 		a, err := text.ParseAnalyzer(want, x.options.Analyzers...)
@@ -423,16 +450,9 @@ func (x *Index) Refresh() (changed bool, err error) {
 	if x.closed {
 		return false, named("refresh", ErrClosed)
 	}
-	var newer *search.Searcher
-	if old := x.current.get(); old == nil { // nothing was committed when the index was opened
-		if missing(x.dir) || !segments.Living(x.dir) {
-			return false, nil
-		}
-		newer, err = search.Open(x.dir, x.options.Analyzers...)
-	} else {
-		newer, err = old.searcher.Refresh()
-		old.release()
-	}
+	old := x.current.get()
+	defer old.release()
+	newer, err := old.searcher.Refresh()
 	if err != nil || newer == nil {
 		return false, named("refresh", err)
 	}
@@ -493,8 +513,8 @@ func (x *Index) Close() error {
 	if x.writer != nil {
 		err = errors.Join(err, x.writer.Close())
 	}
-	if x.scratch != "" {
-		err = errors.Join(err, os.RemoveAll(filepath.Clean(x.scratch)))
+	if x.scratch != nil {
+		err = errors.Join(err, x.scratch.remove())
 	}
 	return named("close", err)
 }

@@ -156,7 +156,7 @@ func TestWordsNoDocumentHasAreNoted(t *testing.T) {
 	if len(found.Notes) == 0 || !strings.Contains(found.Notes[0], "roses") {
 		t.Errorf("notes %q", found.Notes)
 	}
-	scratch := x.scratch
+	scratch := x.scratch.dir
 	must(t, x.Close())
 	if _, err := os.Stat(scratch); err == nil {
 		t.Error("the folder of Memory is still there after Close")

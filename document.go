@@ -2,13 +2,16 @@ package collocate
 
 import (
 	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/fields"
@@ -24,25 +27,35 @@ import (
 //	time.Time                       date, in milliseconds
 //	[2]float64                      geo: latitude, then longitude
 //
-// Pointers to these are fields that a document may lack. Fields of embedded structs count as those
-// of the struct. The tag `index` changes the name, the type and options, written as
-// fields.ParseList takes them, with parts that may be left out:
-// `index:"title:text:english:weight=3"`, `index:"headline"`, `index:":keyword"`. Without a name it
-// is that of the struct's field, in lower case. The tag `index:"id"` marks the document's ID, a
-// string or an integer, and `index:"-"` leaves a field out.
+// Pointers to these are fields that a document may lack. Empty strings, also in lists, and the zero
+// time are no values. Fields of embedded structs, but not of pointers to them, count as those of
+// the struct. The tag `index` changes the name, the type and options, written as fields.ParseList
+// takes them, with parts that may be left out: `index:"title:text:english:weight=3"`,
+// `index:"headline"`, `index:":keyword"`. Without a name it is that of the struct's field, in lower
+// case. The tag `index:"id"` marks the document's ID, a string or an integer, and `index:"-"`
+// leaves a field out. The tag `also` makes another field of the same value, such as one to sort by:
+// `index:"title:text:english" also:"title_key:keyword"`.
+//
+// Weights of text fields count with the model search.BM25F, not with BM25: see Request.Model.
 func SchemaOf(v any) (*fields.Schema, error) {
-	t, err := shapeOf(reflect.TypeOf(v))
+	s, err := shapeOf(reflect.TypeOf(v))
+	if err == nil {
+		err = s.part
+	}
 	if err != nil {
 		return nil, err
 	}
-	return t.schema, nil
+	return s.schema, nil
 }
 
 // shape is what is known of a struct type.
 type shape struct {
 	schema *fields.Schema
-	id     []int   // path of the field with the ID
-	paths  [][]int // of the fields of the schema
+	id     []int                         // path of the field with the ID; nil if there is none
+	paths  [][]int                       // of the fields of the schema
+	also   []bool                        // the field of the schema is a second one of its path
+	part   error                         // why the type is no document, but may be a part of one; or nil
+	fits   atomic.Pointer[fields.Schema] // of an index, the last that was found to have these fields
 }
 
 var shapes sync.Map // from reflect.Type to *shape or error
@@ -61,19 +74,14 @@ func shapeOf(t reflect.Type) (*shape, error) {
 		return known.(*shape), nil
 	}
 	s := &shape{schema: &fields.Schema{}}
-	err := s.add(t, nil)
-	switch {
-	case err != nil:
-	case s.id == nil:
-		err = fmt.Errorf("%v: no field has the tag `index:\"id\"`", t)
-	default:
-		if err = s.schema.Check(); err != nil {
-			err = fmt.Errorf("%v: %w", t, err)
-		}
-	}
-	if err != nil {
+	if err := s.add(t, nil); err != nil {
 		shapes.Store(t, err)
 		return nil, err
+	}
+	if s.id == nil {
+		s.part = fmt.Errorf("%v: no field has the tag `index:\"id\"`", t)
+	} else if err := s.schema.Check(); err != nil {
+		s.part = fmt.Errorf("%v: %w", t, err)
 	}
 	shapes.Store(t, s)
 	return s, nil
@@ -103,11 +111,21 @@ func (s *shape) add(t reflect.Type, path []int) error {
 			}
 			s.id = at
 		default:
-			field, err := fieldOf(f, tag)
-			if err != nil {
-				return fmt.Errorf("%v.%s: %w", t, f.Name, err)
+			tags := []string{tag}
+			if also, ok := f.Tag.Lookup("also"); ok {
+				if name, _, _ := strings.Cut(also, ":"); name == "" {
+					return fmt.Errorf("%v.%s: the tag also needs the name of a field", t, f.Name)
+				}
+				tags = append(tags, also)
 			}
-			s.schema.Fields, s.paths = append(s.schema.Fields, field), append(s.paths, at)
+			for i, tag := range tags {
+				field, err := fieldOf(f, tag)
+				if err != nil {
+					return fmt.Errorf("%v.%s: %w", t, f.Name, err)
+				}
+				s.schema.Fields, s.paths = append(s.schema.Fields, field), append(s.paths, at)
+				s.also = append(s.also, i > 0)
+			}
 		}
 	}
 	return nil
@@ -134,7 +152,14 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 	if err != nil {
 		return fields.Field{}, err
 	}
+	if kind == fields.Keyword && s.Fields[0].Type == fields.Text && isList(f.Type) {
+		return fields.Field{}, fmt.Errorf("%v as text: want one string, such as all joined by newlines", f.Type)
+	}
 	return s.Fields[0], nil
+}
+
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String
 }
 
 var (
@@ -156,8 +181,7 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 		return fields.Geo, nil
 	case t == bytesType:
 		return fields.Text, nil
-	case t.Implements(marshalerType), k == reflect.Bool,
-		k == reflect.Slice && t.Elem().Kind() == reflect.String:
+	case t.Implements(marshalerType), k == reflect.Bool, isList(t):
 		return fields.Keyword, nil
 	case k == reflect.String:
 		return fields.Text, nil
@@ -165,25 +189,56 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 		return fields.Number, nil
 	}
 	return 0, fmt.Errorf("type %v: want a string, a list of strings, a number, a bool, time.Time, "+
-		"[2]float64 or a pointer to one of these, or the tag `index:\"-\"`", t)
+		"[2]float64, an encoding.TextMarshaler or a pointer to one of these, or the tag `index:\"-\"`", t)
 }
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
-// suits reports whether an index has the fields of a schema. Where that names no analyzer, the
-// index has its own.
-func suits(want, have *fields.Schema) bool {
-	if have == nil || len(want.Fields) != len(have.Fields) {
-		return false
+// suits reports whether an index has the fields of a schema, in any order. Where that names no
+// analyzer, the index has its own.
+func suits(want, have *fields.Schema) bool { return difference(want, have) == "" }
+
+// difference says which fields a schema has that an index lacks, and the other way round.
+func difference(want, have *fields.Schema) string {
+	if have == nil {
+		return "it has no fields"
 	}
-	filled := want.With(slices.Clone(want.Fields))
-	for i := range filled.Fields {
-		f := &filled.Fields[i]
+	var list []string
+	seen := make([]bool, len(have.Fields))
+	for _, f := range want.Fields {
+		at := have.Find(f.Name)
+		if at < 0 {
+			list = append(list, f.Name+" is new")
+			continue
+		}
+		seen[at] = true
 		if f.Analyzer = text.Canonical(f.Analyzer); f.Analyzer == "" {
-			f.Analyzer = have.Fields[i].Analyzer
+			f.Analyzer = have.Fields[at].Analyzer
+		}
+		one, other := &fields.Schema{Fields: []fields.Field{f}}, &fields.Schema{Fields: have.Fields[at : at+1]}
+		if !one.Equal(other) {
+			list = append(list, fmt.Sprintf("%s is %s, not %s", f.Name, declared(f), declared(have.Fields[at])))
 		}
 	}
-	return filled.Equal(have)
+	for at, known := range seen {
+		if !known {
+			list = append(list, have.Fields[at].Name+" is missing")
+		}
+	}
+	if len(list) == 0 && !want.With(have.Fields).Equal(have) {
+		list = append(list, "they are cut into passages otherwise")
+	}
+	return strings.Join(list, "; ")
+}
+
+// declared describes a field without its name.
+func declared(f fields.Field) string {
+	f.Name = ""
+	b, err := json.Marshal(f)
+	if err != nil { // cannot be
+		return err.Error()
+	}
+	return strings.Replace(string(b), `"name":"",`, "", 1)
 }
 
 // documentOf makes a document of a struct, a map or a text.Document.
@@ -204,20 +259,26 @@ func documentOf(v any, schema *fields.Schema) (text.Document, error) {
 		return text.Document{}, fmt.Errorf("%T: want a struct, a map[string]any or a Document of package text", v)
 	}
 	s, err := shapeOf(value.Type())
+	if err == nil {
+		err = s.part
+	}
 	if err != nil {
 		return text.Document{}, err
 	}
-	if !suits(s.schema, schema) {
-		return text.Document{}, fmt.Errorf("%T has other fields than the index", v)
+	if s.fits.Load() != schema || schema == nil {
+		if why := difference(s.schema, schema); why != "" {
+			return text.Document{}, fmt.Errorf("%T has other fields than the index: %s", v, why)
+		}
+		s.fits.Store(schema)
 	}
 	named := map[string][]string{}
 	for i, path := range s.paths {
 		name := s.schema.Fields[i].Name
-		if named[name], err = valuesOf(value.FieldByIndex(path)); err != nil {
+		if named[name], err = valuesOf(value.FieldByIndex(path), s.schema.Fields[i].Type); err != nil {
 			return text.Document{}, fmt.Errorf("field %s: %w", name, err)
 		}
 	}
-	id, err := valuesOf(value.FieldByIndex(s.id))
+	id, err := valuesOf(value.FieldByIndex(s.id), fields.Keyword)
 	if err != nil || len(id) == 0 {
 		return text.Document{}, errors.Join(errors.New("the document has no ID"), err)
 	}
@@ -230,15 +291,24 @@ func ofMap(v map[string]any, schema *fields.Schema) (text.Document, error) {
 		if value == nil {
 			continue
 		}
-		list, err := valuesOf(reflect.ValueOf(value))
-		switch {
-		case err != nil:
-			return text.Document{}, fmt.Errorf("field %s: %w", name, err)
-		case name == "id" && len(list) == 1:
-			id = list[0]
-		case name != "id":
-			named[name] = list
+		if name == "id" {
+			var err error
+			if id, err = idOf(value); err != nil {
+				return text.Document{}, err
+			}
+			continue
 		}
+		kind := fields.Text
+		if schema != nil {
+			if at := schema.Find(name); at >= 0 {
+				kind = schema.Fields[at].Type
+			}
+		}
+		list, err := valuesOf(reflect.ValueOf(value), kind)
+		if err != nil {
+			return text.Document{}, fmt.Errorf("field %s: %w", name, err)
+		}
+		named[name] = list
 	}
 	if id == "" {
 		return text.Document{}, errors.New(`the document has no "id"`)
@@ -253,6 +323,20 @@ func ofMap(v map[string]any, schema *fields.Schema) (text.Document, error) {
 	return document(id, named, schema)
 }
 
+// idOf returns an ID of a map: a string or an integer. Integers of JSON are float64.
+func idOf(value any) (string, error) {
+	v := reflect.ValueOf(value)
+	switch k := v.Kind(); {
+	case k == reflect.Float64 && v.Float() == math.Trunc(v.Float()), k == reflect.String, isInteger(k):
+		list, err := valuesOf(v, fields.Keyword)
+		if err != nil {
+			return "", fmt.Errorf("id: %w", err)
+		}
+		return strings.Join(list, ""), nil // an empty one is missing
+	}
+	return "", fmt.Errorf("an ID of %v (%T): want a string or an integer", value, value)
+}
+
 func document(id string, named map[string][]string, schema *fields.Schema) (text.Document, error) {
 	for name, list := range named {
 		if len(list) == 0 {
@@ -263,14 +347,17 @@ func document(id string, named map[string][]string, schema *fields.Schema) (text
 	return text.Document{ID: id, Fields: values}, err
 }
 
-// valuesOf writes a Go value as package fields reads it. Nil pointers, empty strings and lists and
-// the zero time are no value.
-func valuesOf(v reflect.Value) ([]string, error) {
+// valuesOf writes a Go value as package fields reads it, for a field of a type. Nil, empty strings
+// and lists and the zero time are no value.
+func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
+	if !v.IsValid() { // nil in a list
+		return nil, nil
+	}
 	if v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
 			return nil, nil
 		}
-		return valuesOf(v.Elem())
+		return valuesOf(v.Elem(), kind)
 	}
 	one := func(s string) ([]string, error) {
 		if s == "" {
@@ -291,13 +378,18 @@ func valuesOf(v reflect.Value) ([]string, error) {
 	case []any:
 		var all []string
 		for _, value := range x {
-			list, err := valuesOf(reflect.ValueOf(value))
+			list, err := valuesOf(reflect.ValueOf(value), kind)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, list...)
 		}
 		return all, nil
+	case map[string]any:
+		if kind == fields.Geo { // as JSON has points
+			b, err := json.Marshal(x)
+			return []string{string(b)}, err
+		}
 	case encoding.TextMarshaler:
 		b, err := x.MarshalText()
 		if err != nil {
@@ -315,10 +407,14 @@ func valuesOf(v reflect.Value) ([]string, error) {
 	case v.CanUint():
 		return one(strconv.FormatUint(v.Uint(), 10))
 	case k == reflect.Float32:
-		return one(strconv.FormatFloat(v.Float(), 'g', -1, 32))
+		return one(formatFloat(v.Float(), 32))
 	case k == reflect.Float64:
-		return one(strconv.FormatFloat(v.Float(), 'g', -1, 64))
-	case k == reflect.Slice && v.Type().Elem().Kind() == reflect.String:
+		if kind == fields.Keyword && math.Abs(v.Float()) >= exact {
+			return nil, fmt.Errorf("%v may not be the number that was meant, as a float64 rounds it: "+
+				"give a string or a json.Number", v.Float())
+		}
+		return one(formatFloat(v.Float(), 64))
+	case isList(v.Type()):
 		var list []string
 		for i := range v.Len() {
 			if s := v.Index(i).String(); s != "" {
@@ -328,4 +424,15 @@ func valuesOf(v reflect.Value) ([]string, error) {
 		return list, nil
 	}
 	return nil, fmt.Errorf("a value of type %v", v.Type())
+}
+
+// exact is the size from which a float64 stands for several integers.
+const exact = 1 << 53
+
+// formatFloat writes integers in full, as JSON does.
+func formatFloat(x float64, bits int) string {
+	if math.Abs(x) >= 1e-6 && math.Abs(x) < exact {
+		return strconv.FormatFloat(x, 'f', -1, bits)
+	}
+	return strconv.FormatFloat(x, 'g', -1, bits)
 }

@@ -10,7 +10,7 @@ import (
 // has ended.
 type current struct {
 	mu sync.Mutex
-	g  *generation    // nil before the first commit, and after close
+	g  *generation    // nil after close
 	in sync.WaitGroup // generations that are not closed yet
 }
 
@@ -21,7 +21,7 @@ type generation struct {
 	users    int // guarded by of.mu
 }
 
-// get returns the generation for a search, which must release it, or nil if there is none.
+// get returns the generation for a search, which must release it, or nil after close.
 func (c *current) get() *generation {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -148,7 +148,7 @@ func TestPatternsOfOwnAnalyzers(t *testing.T) {
 		find string
 		none string
 	}{
-		{blanks(bytes.ToUpper), "SOL* sol* S?LAR solra~", "sun*"},
+		{blanks(bytes.ToUpper), "sol* SOL* S?LAR solra~", "sun*"},
 		{blanks(bytes.ToLower), "SOL* sol* S?LAR solra~", "sun*"},
 		{blanks(bytes.Clone), "Sol* S?lar", "sol* SOL*"},
 		{blanks(func(b []byte) []byte { return cut(bytes.ToUpper(b)) }), "SOL* sol* sola* S?la", "solar*"},
@@ -162,6 +162,10 @@ func TestPatternsOfOwnAnalyzers(t *testing.T) {
 			if got := ids(t, x, Request{Query: q}); got != "1" {
 				t.Errorf("%T: %s finds nothing", c.a, q)
 			}
+		}
+		whole, _, _ := strings.Cut(strings.Fields(c.find)[0], "*")
+		if list, err := x.Complete(t.Context(), "", whole, 0); err != nil || len(list) != 1 {
+			t.Errorf("%T: %s is completed to %v, %v", c.a, whole, list, err)
 		}
 		for q := range strings.FieldsSeq(c.none) {
 			if got := ids(t, x, Request{Query: q}); got != "" {

@@ -116,10 +116,7 @@ func (x *Index) Search(ctx context.Context, r Request) (found *Result, err error
 	}
 	g := x.current.get()
 	if g == nil {
-		if x.isClosed() {
-			return nil, named("search", ErrClosed)
-		}
-		return &Result{}, nil // nothing was committed yet
+		return nil, named("search", ErrClosed)
 	}
 	defer g.release()
 	found, err = answer(ctx, g.searcher, &r)
@@ -273,10 +270,7 @@ func (x *Index) All(ctx context.Context, r Request) iter.Seq2[Hit, error] {
 func (x *Index) all(ctx context.Context, r Request, yield func(Hit, error) bool) error {
 	g := x.current.get()
 	if g == nil {
-		if x.isClosed() {
-			return ErrClosed
-		}
-		return nil
+		return ErrClosed
 	}
 	defer g.release()
 	r.K, r.Facets, r.Count = ranked, nil, false
@@ -381,7 +375,7 @@ func (x *Index) DeleteMatching(ctx context.Context, filter string) (n int, err e
 	err = x.write(func(w *segments.Writer) error {
 		g := x.current.get()
 		if g == nil {
-			return nil
+			return ErrClosed
 		}
 		defer g.release()
 		node, err := query.ParseFilter(filter, query.Options{And: true, Fields: g.searcher.Fields()})
@@ -414,9 +408,9 @@ func (h *Hit) Fields() map[string]any {
 	return all
 }
 
-// Decode stores the values of a hit in a struct like those that were added: in the fields that have
-// the same names, by the rules of SchemaOf. Fields without a value become zero. It needs
-// Request.Stored.
+// Decode stores the values of a hit in a struct like those that were added, or with a part of their
+// fields: in those that have the same names, by the rules of SchemaOf. Fields without a value
+// become zero, and so do pointers to what was "". It needs Request.Stored.
 func (h *Hit) Decode(into any) error {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
@@ -430,10 +424,15 @@ func (h *Hit) Decode(into any) error {
 		return errors.New("collocate: decode: the hit has no values: set Request.Stored")
 	}
 	v = v.Elem()
-	if err := set(v.FieldByIndex(s.id), [][]byte{[]byte(h.ID)}); err != nil {
-		return fmt.Errorf("collocate: decode: ID %q: %w", h.ID, err)
+	if s.id != nil {
+		if err := set(v.FieldByIndex(s.id), [][]byte{[]byte(h.ID)}); err != nil {
+			return fmt.Errorf("collocate: decode: ID %q: %w", h.ID, err)
+		}
 	}
 	for i, path := range s.paths {
+		if s.also[i] {
+			continue
+		}
 		name := s.schema.Fields[i].Name
 		at := h.schema.Find(name)
 		if at < 0 {

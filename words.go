@@ -41,10 +41,7 @@ func (x *Index) read(ctx context.Context, call string, fn func(*search.Searcher)
 	}
 	g := x.current.get()
 	if g == nil {
-		if x.isClosed() {
-			return named(call, ErrClosed)
-		}
-		return nil // nothing was committed yet
+		return named(call, ErrClosed)
 	}
 	defer g.release()
 	found, err = fn(g.searcher)

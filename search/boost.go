@@ -199,17 +199,9 @@ func (s *Searcher) searchBoosted(ctx context.Context, r Request) (*Result, error
 }
 
 func (s *Searcher) bestBoosted(ctx context.Context, b *boosting, r *Request, plain Request) (*Result, error) {
-	k := r.K
-	if k == 0 {
-		k = 10
-	}
-	switch {
-	case k < 0 || k > MaxK:
-		return nil, ask.Refuse("search: K = %d: want 1 to %d", k, MaxK)
-	case r.From < 0 || r.From > MaxK-k:
-		return nil, ask.Refuse("search: answers from %d: want 0 to %d", r.From, MaxK-k)
-	case r.From > 0 && r.After != nil:
-		return nil, ask.Refuse("search: both From and After: give one")
+	k, err := answersOf(r)
+	if err != nil {
+		return nil, err
 	}
 	want := k + r.From
 	plain.From, plain.After, plain.K = 0, nil, min(MaxK, max(roundFactor*want, firstRound))

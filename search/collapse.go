@@ -52,11 +52,9 @@ func (s *Searcher) searchCollapsed(ctx context.Context, r Request) (*Result, err
 		plain.Facets = append(slices.Clone(r.Facets), Facet{Field: fields.PassageParent, N: 1})
 	}
 	if plain.K != NoHits {
-		if r.K = cmp.Or(r.K, 10); r.K < 0 || r.K > MaxK {
-			return nil, ask.Refuse("search: K = %d: want 1 to %d", r.K, MaxK)
-		}
-		if r.From < 0 || r.From > MaxK-r.K {
-			return nil, ask.Refuse("search: answers from %d: want 0 to %d", r.From, MaxK-r.K)
+		var err error
+		if r.K, err = answersOf(&r); err != nil {
+			return nil, err
 		}
 	}
 	c := collapsing{s: s, sums: r.Collapse == SumOfPassages, place: map[string]int{}}

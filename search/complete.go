@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/internal/spelling"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/text"
 )
 
 // Completion is a word of an index.
@@ -20,9 +21,10 @@ type Completion struct {
 	Documents uint64 `json:"documents"`
 }
 
-// Complete returns the n words with the most documents that begin with prefix, as it is or in lower
-// case, the most frequent first; n of 0 means 10. Of a text field it takes the words of that field;
-// "" means those of all text. It reads all words that begin so.
+// Complete returns the n words with the most documents that begin with prefix, as it is, in lower
+// case, or as the analyzer changes its characters, the most frequent first; n of 0 means 10. Of a
+// text field it takes the words of that field; "" means those of all text. It reads all words that
+// begin so.
 func (s *Searcher) Complete(ctx context.Context, field, prefix string, n int) (list []Completion, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
@@ -37,9 +39,10 @@ func (s *Searcher) Complete(ctx context.Context, field, prefix string, n int) (l
 		return nil, err
 	}
 	counts := map[string]uint64{}
-	prefixes := []string{prefix, strings.ToLower(prefix)}
-	for _, p := range slices.Compact(prefixes) {
-		for _, e := range engines {
+	for _, e := range engines {
+		prefixes := []string{prefix, strings.ToLower(prefix), text.Normalize(e.Analyzer, prefix)}
+		slices.Sort(prefixes)
+		for _, p := range slices.Compact(prefixes) {
 			if err := count(ctx, e, p, counts); err != nil {
 				return nil, err
 			}

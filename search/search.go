@@ -244,10 +244,18 @@ func (s *Searcher) checkWithin(w *Within) error {
 	return nil
 }
 
-// nothing answers a request to an index without documents. Fields that its schema does not have are
-// errors, as in any other.
+// nothing answers a request to an index without documents. What is wrong with the request is an
+// error, as in any other.
 func (s *Searcher) nothing(r *Request) (*Result, error) {
-	if err := CheckFields(s.index.Schema(), r); err != nil {
+	err := cmp.Or(CheckFields(s.index.Schema(), r), CheckCollapse(s.index.Schema(), r), ask.CheckChoices(r),
+		ask.CheckParallel(r.Parallel))
+	if err == nil {
+		_, err = answersOf(r)
+	}
+	if own, ok := r.Model.(*Own); ok && err == nil && own.Check() != nil {
+		err = ask.Refuse("%w", own.Check())
+	}
+	if err != nil {
 		return nil, err
 	}
 	facets, err := tree.MergeFacets(s.index.Schema(), r.Facets)
@@ -275,6 +283,22 @@ func (s *Searcher) onCores(ctx context.Context, r *Request) (*Result, error) {
 		return s.many.Search(ctx, &whole)
 	}
 	return s.nothing(r)
+}
+
+// answersOf returns the number of answers of a request, K, or an error if that or From is invalid.
+func answersOf(r *Request) (k int, err error) {
+	if k = cmp.Or(r.K, 10); r.K == NoHits {
+		k = 0
+	}
+	switch {
+	case k < 0 || k > MaxK:
+		return k, ask.Refuse("search: K = %d: want 1 to %d", k, MaxK)
+	case r.From < 0 || r.From > MaxK-k:
+		return k, ask.Refuse("search: answers from %d: want 0 to %d", r.From, MaxK-k)
+	case r.From > 0 && r.After != nil:
+		return k, ask.Refuse("search: both From and After: give one")
+	}
+	return k, nil
 }
 
 // page answers a request with From by searching for From+K answers and dropping the first From.

@@ -296,8 +296,8 @@ type Analyzer interface {
 	// needs another name than those of Analyzers, of letters, digits, -, _ and dots: indexes store
 	// it, and who opens an index gives the analyzer of that name.
 	Name() string
-	// Analyze replaces the words in t by those of doc; if the analyzer is one of your own, the lists
-	// in t are empty, and WantSource is set. Words have 1 byte to 1 MB. It returns an error if doc
-	// has 4 GiB or more.
+	// Analyze replaces the words in t by those of doc; for an analyzer of your own, the lists in t
+	// are empty, and WantSource is set. Words have 1 byte to 1 MB. It returns an error if doc has 4
+	// GiB or more.
 	Analyze(doc []byte, t *Tokens) error
 }

@@ -16,11 +16,12 @@ import (
 	"strings"
 )
 
-// On reports whether assertions are checked: in every binary that `go test` builds. The path of its
-// main package says so; package testing would bring the flags of tests into every program.
+// On reports whether assertions are checked: in every binary that `go test` builds of a package of
+// this module, but not in the tests of programs that use it. The path of the main package says so;
+// package testing would bring the flags of tests into every program.
 var On = func() bool {
 	info, ok := debug.ReadBuildInfo()
-	return ok && strings.HasSuffix(info.Path, ".test")
+	return ok && strings.HasSuffix(info.Path, ".test") && strings.HasPrefix(info.Path, "github.com/collocate/collocate")
 }()
 
 // Fail panics, since a condition that the code relies on does not hold.

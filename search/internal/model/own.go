@@ -20,7 +20,8 @@ type Own struct {
 	Word func(WordStats) func(tf, length uint32) float64
 	// Monotonic promises that a score never decreases when tf increases, and never increases with
 	// the length. Then documents that cannot be among the best are skipped; otherwise all documents
-	// with a word of the query are scored. A promise that does not hold makes results wrong.
+	// with a word of the query are scored. A promise that does not hold may make results wrong; one
+	// that 48 pairs of frequency and length disprove is not relied on.
 	Monotonic bool
 }
 
@@ -36,10 +37,18 @@ type WordStats struct {
 func (m *Own) String() string { return m.Name }
 
 func (m *Own) weigher(c *Collection) (Weigher, error) {
-	if m.Word == nil {
-		return nil, errors.New("own model: Word is nil: want a function")
+	if err := m.Check(); err != nil {
+		return nil, err
 	}
 	return &ownWeigher{m, c}, nil
+}
+
+// Check returns an error if the model lacks its function.
+func (m *Own) Check() error {
+	if m == nil || m.Word == nil {
+		return errors.New("own model: Word is nil: want a function")
+	}
+	return nil
 }
 
 type ownWeigher struct {
@@ -50,9 +59,28 @@ type ownWeigher struct {
 func (w *ownWeigher) QueryNorm([]Term) float64 { return 1 }
 
 func (w *ownWeigher) ScorerOf(t *Term, _ float64) Scorer {
-	return &OwnScorer{c: w.c, weight: t.Weight, monotonic: w.m.Monotonic, score: w.m.Word(WordStats{
+	score := w.m.Word(WordStats{
 		Word: t.Text, Documents: t.AllDF(), Occurrences: t.cf(), All: w.c.All.Docs, Tokens: w.c.All.Tokens,
-	})}
+	})
+	if score == nil {
+		score = func(uint32, uint32) float64 { return 0 }
+	}
+	// A model that breaks its promise is scored like one that gives none: results are right.
+	return &OwnScorer{c: w.c, weight: t.Weight, monotonic: w.m.Monotonic && keepsPromise(score), score: score}
+}
+
+// keepsPromise tries whether a score rises with the frequency and falls with the length.
+func keepsPromise(score func(tf, length uint32) float64) bool {
+	frequencies, lengths := [...]uint32{1, 2, 3, 5, 10, 100}, [...]uint32{1, 2, 5, 10, 30, 100, 1000, 100000}
+	for i, tf := range frequencies {
+		for j, length := range lengths {
+			here := score(tf, length)
+			if i > 0 && here < score(frequencies[i-1], length) || j > 0 && here > score(tf, lengths[j-1]) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // OwnScorer is the scorer of an Own.
