@@ -184,13 +184,8 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 		}
 	}
 	if d.SnippetSize > 0 {
-		list, err := s.Excerpts(ctx, r, docs, search.SnippetOptions{Size: d.SnippetSize,
-			Number: d.SnippetCount, KeepLines: d.KeepLines})
-		if err != nil {
+		if err := d.snippets(ctx, s, r, docs, a.Hits); err != nil {
 			return nil, err
-		}
-		for i, of := range list {
-			a.Hits[i].Snippet, a.Hits[i].MoreSnippets = of[0], of[1:]
 		}
 	}
 	schema := s.Index().Schema()

@@ -320,6 +320,9 @@ type Document struct {
 	Doc    int     `json:"doc"`            // number in the whole index, from 0
 	Length uint32  `json:"length"`         // in words
 	Text   *string `json:"text,omitempty"` // nil unless the index stores it
+	// TextField is the field that Text is, if it is a single one: headings and passages have their
+	// places in it.
+	TextField string `json:"text_field,omitempty"`
 	// Fields are the stored fields that have a value.
 	Fields map[string]any `json:"fields,omitempty"`
 	// SameID is the number of documents with this ID, of which this is the first; 0 for a single
@@ -379,14 +382,14 @@ func (q *Show) Do(r *segments.Reader) (*Document, error) {
 		return d, q.neighbours(r, d)
 	}
 	if r.HasText() && len(q.Show) == 0 {
-		body, err := r.Text(doc)
+		body, headings, err := d.bodyOf(r)
 		if err != nil {
 			return nil, err
 		}
 		text := string(body)
 		d.Text = &text
 		if q.Around >= 0 {
-			return d, q.around(d, headingsOf(s, q.ID, body))
+			return d, q.around(d, headings)
 		}
 	}
 	if q.Around >= 0 {

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
 
@@ -161,8 +163,76 @@ func (q *Show) showWhole(r *segments.Reader) (*Document, error) {
 		d.Fields, d.Lines = nil, nil // the text is all that there is
 	}
 	all := string(body)
+	d.TextField = s.Passages.Field
 	if d.Text = &all; q.Around >= 0 {
-		err = q.around(d, headingsOf(s, q.ID, body))
+		err = q.around(d, headingsOf(s, q.ID, values, body))
 	}
 	return d, err
+}
+
+// snippets gives each hit what the text of its document says of the query, with the headings above,
+// where they are known. Places are those in the whole document.
+func (d *Details) snippets(ctx context.Context, s *search.Searcher, r search.Request, docs []uint32, hits []Hit) error {
+	schema := s.Index().Schema()
+	o := search.SnippetOptions{Size: d.SnippetSize, Number: d.SnippetCount, KeepLines: d.KeepLines}
+	body := bodyField(schema)
+	if body >= 0 {
+		o.Field = schema.Fields[body].Name
+	}
+	list, err := s.Excerpts(ctx, r, docs, o)
+	if err != nil {
+		return err
+	}
+	for i, of := range list {
+		if len(of) == 0 { // the document has no text
+			of = []*search.Snippet{{}}
+		}
+		hit := &hits[i]
+		hit.Snippet, hit.MoreSnippets = of[0], of[1:]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := placed(s, schema, docs[i], hit.ID, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placed moves the snippets of a passage to their places in the document, and finds the headings
+// above each.
+func placed(s *search.Searcher, schema *fields.Schema, doc uint32, id string, of []*search.Snippet) error {
+	at, start := bodyField(schema), 0
+	var headings []text.Heading
+	switch {
+	case at >= 0:
+		values, err := s.Stored(doc)
+		if err != nil {
+			return err
+		}
+		if schema.Passages == nil {
+			headings = headingsOf(schema, id, values, []byte(first(values[at])))
+			break
+		}
+		p, err := passageOf(schema, id, values)
+		if err != nil {
+			return err
+		}
+		start = p.Start
+		if of := text.HeadingsIn(schema); of >= 0 && len(values[of]) > 0 && schema.Passages.Headings != fields.NoHeadings {
+			headings = text.ParseHeadings(values[of][0])
+		}
+	case schema == nil && text.IsMarkdown(id):
+		body, err := s.Index().Text(int(doc))
+		if err != nil {
+			return err
+		}
+		headings = text.MarkdownHeadings(body)
+	}
+	for _, one := range of {
+		if one.Start, one.End, one.First = one.Start+start, one.End+start, one.First+start; one.End > one.Start {
+			one.Heading = text.HeadingPath(headings, one.First)
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -61,7 +62,7 @@ func (x *passageIndex) change(fn func(w *segments.Writer) error) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	w, err := segments.NewWriter(x.dir, segments.Options{Analyzer: an, Schema: x.plan, Positions: true, MergeFactor: 2})
+	w, err := segments.NewWriter(x.dir, segments.Options{Analyzer: an, Schema: x.plan, Positions: true, StoreText: x.plan == nil, MergeFactor: 2})
 	if err == nil {
 		err = fn(w)
 	}
@@ -310,4 +311,92 @@ func passageAt(t *testing.T, r *segments.Reader, id string) *Passage {
 		t.Fatal(id, err)
 	}
 	return d.Passage
+}
+
+// A snippet is where it says in the text of the whole document, and has the headings above that
+// place: in passages and in whole documents, with fields and without.
+func TestSnippetsHaveTheirPlaces(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 4))
+	own, err := fields.ParseList([]string{"title:text", "text:text", "headings:stored"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cut := range []*Cutting{nil, {Passages: 15, Overlap: 30, Headings: "auto"}} {
+		for _, schema := range []*fields.Schema{nil, own} {
+			x := newPassageIndex(t)
+			if x.plan = schema; cut != nil {
+				if x.plan, err = cut.Cut(schema); err != nil {
+					t.Fatal(err)
+				}
+			}
+			headings := map[string][]text.Heading{}
+			x.change(func(w *segments.Writer) error {
+				for i := range 8 {
+					id, body := fmt.Sprintf("%d.md", i), sentences(r, 40+r.IntN(80))
+					x.has[id], headings[id] = body, text.MarkdownHeadings([]byte(body))
+					d := text.Document{ID: id, Text: []byte(body)}
+					if schema != nil {
+						list, err := json.Marshal(headings[id])
+						if err != nil {
+							return err
+						}
+						values := map[string][]string{"title": {"A moon"}, "text": {body}, "headings": {string(list)}}
+						if d.Fields, err = schema.Values(values); err != nil {
+							return err
+						}
+						d.Text = nil
+					}
+					if err := w.Add(d); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s, err := search.Open(x.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			snippets := 0
+			for _, q := range []string{"moon", "crater dust", "ice orbit rock"} {
+				found, err := s.Search(t.Context(), search.Request{Text: q, K: 50})
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := Describe(t.Context(), s, search.Request{Text: q, K: 50}, found,
+					Details{SnippetSize: 60, SnippetCount: 3, KeepLines: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range a.Hits {
+					id := h.ID
+					if h.Passage != nil {
+						id = h.Passage.Document
+					}
+					for _, one := range append(h.MoreSnippets, h.Snippet) {
+						if one.End == one.Start {
+							continue // only the title has the words
+						}
+						snippets++
+						got, path := x.has[id][one.Start:one.End], text.HeadingPath(headings[id], one.First)
+						if word := x.has[id][one.First:]; q == "moon" && len(one.Marks) > 0 && !strings.HasPrefix(word, q) {
+							t.Fatalf("%s says that moon is at %d, where %.9q is", h.ID, one.First, word)
+						}
+						if strings.TrimSpace(got) != one.Text {
+							t.Fatalf("%s says %q at %d, where %q is", h.ID, one.Text, one.Start, got)
+						}
+						if cut != nil && schema == nil { // the passage has its own
+							path = ""
+						}
+						if one.Heading != path {
+							t.Fatalf("%s, %q at %d: under %q, want %q", h.ID, one.Text, one.Start, one.Heading, path)
+						}
+					}
+				}
+			}
+			if snippets < 20 {
+				t.Errorf("%d snippets", snippets)
+			}
+		}
+	}
 }

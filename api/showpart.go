@@ -14,8 +14,8 @@ type TextPart struct {
 	Start int `json:"start"` // in bytes
 	End   int `json:"end"`   // where it ends
 	Size  int `json:"size"`  // of the whole text
-	// Heading has the headings above the part in a Markdown file or a document of passages, the
-	// outermost first, with " > " between them.
+	// Heading has the headings above the part, the outermost first, with " > " between them: those
+	// of a Markdown file, or those that the document's field headings has.
 	Heading string `json:"heading,omitempty"`
 }
 
@@ -57,8 +57,9 @@ func (q *Show) around(d *Document, headings []text.Heading) error {
 	return nil
 }
 
-// headingsOf returns the headings of a whole document: those of its passages, or of Markdown.
-func headingsOf(s *fields.Schema, id string, body []byte) []text.Heading {
+// headingsOf returns the headings of a whole document, whose text is body: those that its field
+// headings has, or the lines of Markdown.
+func headingsOf(s *fields.Schema, id string, values []fields.Values, body []byte) []text.Heading {
 	markdown := text.IsMarkdown(id)
 	if s != nil && s.Passages != nil {
 		switch s.Passages.Headings {
@@ -68,10 +69,46 @@ func headingsOf(s *fields.Schema, id string, body []byte) []text.Heading {
 			markdown = true
 		}
 	}
+	if s != nil {
+		if at := text.HeadingsIn(s); at >= 0 && at < len(values) && len(values[at]) > 0 {
+			if list := text.ParseHeadings(values[at][0]); list != nil {
+				return list
+			}
+		}
+	}
 	if markdown {
 		return text.MarkdownHeadings(body)
 	}
 	return nil
+}
+
+// bodyField returns the text field that is the text of documents, to which their headings and the
+// places of passages refer. -1 stands for all text fields, one after the other.
+func bodyField(s *fields.Schema) int {
+	if s == nil || s.Passages == nil && text.HeadingsIn(s) < 0 {
+		return -1
+	}
+	if at := s.Body(); at >= 0 && fields.IsStored(&s.Fields[at]) {
+		return at
+	}
+	return -1
+}
+
+// bodyOf returns the text of the document that is shown, with its headings.
+func (d *Document) bodyOf(r *segments.Reader) (body []byte, list []text.Heading, err error) {
+	s := r.Schema()
+	if at := bodyField(s); at >= 0 {
+		values, err := r.Stored(d.Doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(values[at]) > 0 {
+			d.TextField, body = s.Fields[at].Name, values[at][0]
+			return body, headingsOf(s, d.ID, values, body), nil
+		}
+	}
+	body, err = r.Text(d.Doc)
+	return body, headingsOf(s, d.ID, nil, body), err
 }
 
 // neighbours replaces the text of a passage by the part of its document that it and its neighbours

@@ -79,22 +79,33 @@ func (p Passages) Cut(s *Schema) (*Schema, error) {
 		return nil, errors.New("the fields are those of passages already")
 	}
 	if p.Field == "" {
-		texts := s.Names(func(f *Field) bool { return f.Type == Text })
-		if len(texts) == 1 {
-			p.Field = texts[0]
-		}
-		for _, name := range bodies {
-			if p.Field == "" && slices.Contains(texts, name) {
-				p.Field = name
-			}
-		}
-		if p.Field == "" {
+		at := s.Body()
+		if at < 0 {
 			return nil, fmt.Errorf("name the text field that is cut into passages: one of %s",
-				strings.Join(texts, ", "))
+				strings.Join(s.Names(func(f *Field) bool { return f.Type == Text }), ", "))
 		}
+		p.Field = s.Fields[at].Name
 	}
 	out := &Schema{Fields: slices.Concat(s.Fields, passageFields), Passages: &p}
 	return out, out.Check()
+}
+
+// Body returns the field that has the text of documents: the one that is cut into passages, the only
+// text field, or one with a usual name. It is -1 if there is none.
+func (s *Schema) Body() int {
+	if s.Passages != nil {
+		return s.Find(s.Passages.Field)
+	}
+	texts := s.Of(Text)
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	for _, name := range bodies {
+		if at := s.Find(name); at >= 0 && s.Fields[at].Type == Text {
+			return at
+		}
+	}
+	return -1
 }
 
 // Documents returns the schema of the documents that are given to an index: without Passages it is

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/collocate/collocate/fields"
@@ -19,6 +18,19 @@ import (
 // of a document that has no such field is nil.
 func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, field string,
 	size int) (list []*Snippet, err error) {
+	found, err := s.excerptsOf(ctx, r, docs, SnippetOptions{Size: size, Field: field})
+	if err != nil {
+		return nil, fmt.Errorf("highlight: %w", err)
+	}
+	for _, of := range found {
+		list = append(list, append(of, nil)[0])
+	}
+	return list, nil
+}
+
+// excerptsOf is Excerpts of one text field. A document that has no such field has none.
+func (s *Searcher) excerptsOf(ctx context.Context, r Request, docs []uint32,
+	o SnippetOptions) (list [][]*Snippet, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -26,15 +38,17 @@ func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, fie
 	defer s.leave()
 	schema, at := s.index.Schema(), -1
 	if schema != nil {
-		at = schema.Find(field)
+		at = schema.Find(o.Field)
 	}
 	switch {
 	case at < 0 || schema.Fields[at].Type != fields.Text:
-		return nil, ask.Refuse("highlight: %s", unknownText(schema, field))
-	case size < 1:
-		return nil, ask.Refuse("highlight: size %d: want at least 1", size)
+		return nil, ask.Refuse("%s", unknownText(schema, o.Field))
+	case o.Size < 1:
+		return nil, ask.Refuse("size %d: want at least 1", o.Size)
+	case o.Number < 0 || o.Number > MaxSnippets:
+		return nil, ask.Refuse("%d of a document: want 1 to %d", o.Number, MaxSnippets)
 	case s.tree == nil:
-		return make([]*Snippet, len(docs)), nil
+		return make([][]*Snippet, len(docs)), nil
 	}
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
@@ -43,58 +57,56 @@ func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, fie
 	m := s.snippets.Get()
 	defer s.snippets.Put(m)
 	if m.wants, err = tree.Wants(ctx, s.tree, &r); err != nil {
-		return nil, fmt.Errorf("highlight: %w", err)
+		return nil, err
 	}
-	a := s.analyzer
+	own := s.analyzer
 	if name := schema.Fields[at].Analyzer; name != "" {
-		if a, err = text.ParseAnalyzer(name, s.with...); err != nil {
-			return nil, fmt.Errorf("highlight: %w", err)
+		if own, err = text.ParseAnalyzer(name, s.with...); err != nil {
+			return nil, err
 		}
 	}
-	out := make([]*Snippet, len(docs))
+	out := make([][]*Snippet, len(docs))
 	for i, doc := range docs {
 		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("highlight: %w", err)
+			return nil, err
 		}
 		if int(doc) >= s.index.Numbers() {
-			return nil, ask.Refuse("highlight: document %d: the index has %d", doc, s.index.Numbers())
+			return nil, ask.Refuse("document %d: the index has %d", doc, s.index.Numbers())
 		}
 		values, err := s.index.Stored(int(doc))
 		if err == nil && len(values[at]) > 0 {
-			out[i], err = m.inField(ctx, s.analyzer, a, field, values[at][0], uint32(min(size, math.MaxInt32)))
+			out[i], err = m.inField(ctx, s.analyzer, own, values[at][0], o)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("highlight: document %d: %w", doc, err)
+			return nil, fmt.Errorf("document %d: %w", doc, err)
 		}
 	}
 	return out, nil
 }
 
-// inField returns the snippet of a field. What is wanted in all text is found by the analyzer of
+// inField returns the snippets of a field. What is wanted in all text is found by the analyzer of
 // the index, and what is wanted in the field by the field's own.
-func (m *snippetMaker) inField(ctx context.Context, all, own text.Analyzer, field string, value []byte,
-	size uint32) (*Snippet, error) {
+func (m *snippetMaker) inField(ctx context.Context, all, own text.Analyzer, value []byte,
+	o SnippetOptions) ([]*Snippet, error) {
 	m.marks = m.marks[:0]
 	value, more := cutText(value)
 	same := all.Name() == own.Name()
 	if err := all.Analyze(value, &m.tokens); err != nil {
 		return nil, err
 	}
-	err := m.mark(ctx, nil, func(w *tree.Wanted) bool { return w.Field == "" || same && w.Field == field })
+	err := m.mark(ctx, nil, func(w *tree.Wanted) bool { return w.Field == "" || same && w.Field == o.Field })
 	if err == nil && !same {
 		if err = own.Analyze(value, &m.tokens); err == nil {
-			err = m.mark(ctx, nil, func(w *tree.Wanted) bool { return w.Field == field })
+			err = m.mark(ctx, nil, func(w *tree.Wanted) bool { return w.Field == o.Field })
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	m.sort()
-	whole := span{0, uint32(len(value)), m.tokens.Source, m.marks}
-	made := whole.cut(value, whole.words, bestPiece(m.marks, len(m.wants), size), size, false)
-	made.After = made.After || more
+	list := m.pick(value, len(m.wants), o, more)
 	m.tokens.Trim()
-	return made, nil
+	return list, nil
 }
 
 // mark adds the marks of some of what is wanted in the text that was analyzed.

@@ -30,6 +30,11 @@ type Snippet struct {
 	// Start and End are where Text is in the stored text of the document, in bytes.
 	Start int `json:"start"`
 	End   int `json:"end"` // where it ends
+	// First is where the first mark is in the stored text, or Start if there is none.
+	First int `json:"-"`
+	// Heading has the headings above First, the outermost first, with " > " between them, if they
+	// are known. Package api fills it.
+	Heading string `json:"heading,omitempty"`
 }
 
 // SnippetOptions says what snippets are like.
@@ -37,6 +42,9 @@ type SnippetOptions struct {
 	Size      int  // about the length of each, in bytes
 	Number    int  // of a document, at most; 0 means 1
 	KeepLines bool // keep white space as it is
+	// Field is the text field that they come from; "" means the whole stored text. Start and End
+	// are then places in that field, and a document without it has no snippets.
+	Field string
 }
 
 // MaxSnippets is the most snippets of a document.
@@ -107,6 +115,12 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 // Those after the first have words of the query.
 func (s *Searcher) Excerpts(ctx context.Context, r Request, docs []uint32,
 	o SnippetOptions) (list [][]*Snippet, err error) {
+	if o.Field != "" {
+		if list, err = s.excerptsOf(ctx, r, docs, o); err != nil {
+			return nil, fmt.Errorf("snippet: %w", err)
+		}
+		return list, nil
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	if err := s.enter(ctx); err != nil {
 		return nil, err
@@ -208,7 +222,6 @@ func (m *snippetMaker) make(ctx context.Context, s *Searcher, doc uint32,
 // of returns the snippets of a text, in which phrases do not go across breaks.
 func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, breaks []uint32,
 	o SnippetOptions) ([]*Snippet, error) {
-	size := uint32(min(o.Size, math.MaxInt32))
 	body, more := cutText(body)
 	if err := a.Analyze(body, &m.tokens); err != nil {
 		return nil, err
@@ -231,6 +244,12 @@ func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, bre
 			m.sort()
 		}
 	}
+	return m.pick(body, wanted, o, more), nil
+}
+
+// pick returns the snippets of a text that was analyzed and marked. more says that it goes on.
+func (m *snippetMaker) pick(body []byte, wanted int, o SnippetOptions, more bool) []*Snippet {
+	size := uint32(min(o.Size, math.MaxInt32))
 	whole := span{0, uint32(len(body)), m.tokens.Source, m.marks}
 	best := bestPiece(whole.marks, wanted, size)
 	list := []*Snippet{whole.cut(body, whole.words, best, size, o.KeepLines)}
@@ -255,7 +274,7 @@ func (m *snippetMaker) of(ctx context.Context, a text.Analyzer, body []byte, bre
 	for _, made := range list {
 		made.After = made.After || more
 	}
-	return list, nil
+	return list
 }
 
 // span is a part of a text with its words and marks.
@@ -381,7 +400,15 @@ func (p span) cut(body []byte, all []text.Span, best piece, size uint32, lines b
 		}
 		s.After = true
 	}
-	s.Start, s.End = int(start), int(stop)
+	s.Start, s.End, s.First = int(start), int(stop), int(start)
+	for _, m := range marks {
+		if m.Start >= start {
+			if m.Start < stop {
+				s.First = int(m.Start)
+			}
+			break
+		}
+	}
 	s.copy(body, marks, start, stop, lines)
 	return s
 }

@@ -28,12 +28,16 @@ const HeadingsField = "headings"
 
 // NewCutter returns a Cutter for a schema with Passages.
 func NewCutter(s *fields.Schema) *Cutter {
-	c := &Cutter{schema: s, whole: s.Documents(), body: s.Find(s.Passages.Field),
-		own: s.Find(fields.PassageHeading), marked: -1}
+	return &Cutter{schema: s, whole: s.Documents(), body: s.Find(s.Passages.Field),
+		own: s.Find(fields.PassageHeading), marked: HeadingsIn(s)}
+}
+
+// HeadingsIn returns the field of a schema that has the headings of documents, or -1.
+func HeadingsIn(s *fields.Schema) int {
 	if at := s.Find(HeadingsField); at >= 0 && s.Fields[at].Type == fields.Stored {
-		c.marked = at
+		return at
 	}
-	return c
+	return -1
 }
 
 // PassageID returns the ID of a passage of a document, from 1.
@@ -131,18 +135,28 @@ func (c *Cutter) headings(d *Document, body []byte) []Heading {
 	}
 	list := d.Headings
 	if len(list) == 0 && c.marked >= 0 && c.marked < len(d.Fields) && len(d.Fields[c.marked]) > 0 {
-		if json.Unmarshal(d.Fields[c.marked][0], &list) != nil {
-			list = nil // the field has something else
-		}
+		list = ParseHeadings(d.Fields[c.marked][0])
 	}
-	ascending := slices.IsSortedFunc(list, func(a, b Heading) int { return a.At - b.At })
-	if len(list) > 0 && ascending && list[0].At >= 0 && list[len(list)-1].At <= len(body) {
+	if validHeadings(list) && len(list) > 0 && list[len(list)-1].At <= len(body) {
 		return list
 	}
 	if how == fields.MarkdownTexts || IsMarkdown(d.ID) {
 		return MarkdownHeadings(body)
 	}
 	return nil
+}
+
+// ParseHeadings reads a value of HeadingsField. It is nil if that has something else.
+func ParseHeadings(value []byte) (list []Heading) {
+	if json.Unmarshal(value, &list) != nil || !validHeadings(list) {
+		return nil
+	}
+	return list
+}
+
+func validHeadings(list []Heading) bool {
+	return slices.IsSortedFunc(list, func(a, b Heading) int { return a.At - b.At }) &&
+		(len(list) == 0 || list[0].At >= 0)
 }
 
 // HeadingPath returns the headings that apply at an offset, the outermost first.

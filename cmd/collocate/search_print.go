@@ -32,6 +32,9 @@ func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 	}
 	if s := h.Snippet; s != nil {
 		for _, s := range append([]*search.Snippet{s}, h.MoreSnippets...) {
+			if h.Passage == nil && s.Heading != "" {
+				fmt.Fprintf(w, "\tunder %s\n", strings.Join(strings.Fields(s.Heading), " "))
+			}
 			shown := s.Marked(f.highlight, f.unhighlight)
 			fmt.Fprintf(w, "\t%s\n", strings.ReplaceAll(shown, "\n", "\n\t"))
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,11 +65,18 @@ func (a *app) show(r *segments.Reader, ask *api.Show) error {
 		return a.printJSON(d)
 	case d.Fields != nil:
 		for _, f := range d.Lines {
+			if f.Name == d.TextField {
+				continue // as it is, below
+			}
 			if _, err := fmt.Fprintf(a.stdout, "%s: %s\n", f.Name, f.Value); err != nil {
 				return err
 			}
 		}
-		return nil
+		if d.TextField == "" {
+			return nil
+		}
+		_, err := fmt.Fprintf(a.stdout, "\n%s\n", strings.TrimSuffix(*d.Text, "\n"))
+		return err
 	case d.Text != nil:
 		_, err := fmt.Fprintf(a.stdout, "%s\n", *d.Text)
 		return err

@@ -51,6 +51,7 @@ type searchHit struct {
 	Snippet string         `json:"snippet,omitempty" jsonschema:"text around the words, which are between ** and **"`
 	Start   *int           `json:"start,omitempty" jsonschema:"where the snippet is in the text of the document, in bytes"`
 	End     *int           `json:"end,omitempty" jsonschema:"where the snippet ends"`
+	Heading string         `json:"heading,omitempty" jsonschema:"the headings above the snippet, the outermost first"`
 	More    []moreSnippet  `json:"more_snippets,omitempty"`
 	Passage *api.Passage   `json:"passage,omitempty" jsonschema:"where the hit is in its document, if documents are cut into passages"`
 	Fields  map[string]any `json:"fields,omitempty"`
@@ -58,9 +59,10 @@ type searchHit struct {
 }
 
 type moreSnippet struct {
-	Text  string `json:"text"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
+	Text    string `json:"text"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Heading string `json:"heading,omitempty"`
 }
 
 // longField is the size of a stored field, in bytes, above which it is shown only if it is named.
@@ -156,10 +158,12 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 			}
 			if h.Snippet != nil {
 				out.Hits[i].Snippet = h.Snippet.Marked("**", "**")
-				out.Hits[i].Start, out.Hits[i].End = &h.Snippet.Start, &h.Snippet.End
+				if out.Hits[i].Heading = h.Snippet.Heading; h.Snippet.End > 0 {
+					out.Hits[i].Start, out.Hits[i].End = &h.Snippet.Start, &h.Snippet.End
+				}
 			}
 			for _, more := range h.MoreSnippets {
-				out.Hits[i].More = append(out.Hits[i].More, moreSnippet{more.Marked("**", "**"), more.Start, more.End})
+				out.Hits[i].More = append(out.Hits[i].More, moreSnippet{more.Marked("**", "**"), more.Start, more.End, more.Heading})
 			}
 		}
 		out.within(in.Tokens, in.From)
@@ -199,14 +203,26 @@ func forPrograms(s *fields.Schema, name string) bool {
 	return s.Passages != nil && s.Find(name) >= s.Find(fields.PassageHeading)
 }
 
-// withoutLong removes long values, and returns the names of their fields.
+// withoutLong removes long values and lists, and returns the names of their fields.
 func withoutLong(values map[string]any) (long []string) {
 	maps.DeleteFunc(values, func(name string, v any) bool {
-		s, ok := v.(string)
-		if ok = ok && len(s) > longField; ok {
+		size := 0
+		switch v := v.(type) {
+		case string:
+			size = len(v)
+		case []string:
+			for _, one := range v {
+				size += len(one)
+			}
+		case []any:
+			for _, one := range v {
+				size += len(fmt.Sprint(one))
+			}
+		}
+		if size > longField {
 			long = append(long, name)
 		}
-		return ok
+		return size > longField
 	})
 	slices.Sort(long)
 	return long

@@ -166,7 +166,7 @@ export interface Document {
   length: number // In words.
   part?: {
     end: number // Where it ends.
-    heading?: string // Heading has the headings above the part in a Markdown file or a document of passages, the outermost first, with " > " between them.
+    heading?: string // Heading has the headings above the part, the outermost first, with " > " between them: those of a Markdown file, or those that the document's field headings has.
     size: number // Of the whole text.
     start: number // In bytes.
   } // Part says which part of a text Text is, if it is not all of it.
@@ -180,6 +180,7 @@ export interface Document {
   } // Passage says where it is in its document, if it is a passage.
   same_id?: number // The number of documents with this ID, of which this is the first; 0 for a single one.
   text?: string // Nil unless the index stores it.
+  text_field?: string // The field that Text is, if it is a single one: headings and passages have their places in it.
 }
 
 export interface Explanation {
@@ -248,7 +249,7 @@ export interface Index {
 export interface IndexSize {
   analyzer: string // Name of the analyzer that made the words.
   bytes: number // Size of all files.
-  bytes_per_posting: number // BytesPerPosting counts the blocks of postings, the skip data and the maps of levels.
+  bytes_per_posting: number // BytesPerPosting counts the blocks of postings, the skip data, the maps of levels and the copies of lists of weights.
   deleted?: number // Deleted counts the documents that were deleted but are still part of the statistics.
   documents: number // Documents, including deleted ones (see Deleted).
   fields?: {
@@ -466,6 +467,7 @@ export interface Snippet {
   after: boolean // Whether the document has words after Text.
   before: boolean // Whether the document has words before Text.
   end: number // Where it ends.
+  heading?: string // Heading has the headings above First, the outermost first, with " > " between them, if they are known. Package api fills it.
   marks: {
     end: number // Offset behind the last byte.
     start: number // Offset of the first byte.
