@@ -115,6 +115,8 @@ const (
 type Concordance struct {
 	Query   string   `ask:"q" also:"query" python:"query" flag:"" needed:"" help:"words, wildcards (lip*, *ing), /regular expressions/ that match whole words, and phrases of these in double quotes, in which * alone is any word"`
 	Top     int      `ask:"top" also:"k" default:"50" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: default=30 most=500, an assistant reads less" help:"number of lines"`
+	From    int      `ask:"from" also:"offset" python:"from_" range:"0.." at:"http: most=1000000, lines before them are sorted too; mcp: most=1000000, lines before them are sorted too" help:"leave out this many lines, to see those after them"`
+	Count   bool     `ask:"count" help:"count all matches in an index, also where there are enough lines"`
 	Window  int      `ask:"window" default:"10" range:"1.." at:"http: most=50, one answer is held in memory; mcp: most=50, an assistant reads less" help:"words of context on each side"`
 	Sort    []string `ask:"sort" help:"sort by words around the match: L1 is the first to the left, R2 the second to the right, M the match (default: corpus order)"`
 	With    string   `ask:"with" python:"with_" help:"only lines that have a match of this query in their context"`
@@ -139,8 +141,9 @@ func (q *Concordance) Do(ctx context.Context, e *Env, each func(words.Line) erro
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	o := words.ConcordanceOptions{Window: q.Window, Top: q.Top, Sort: q.Sort, Sample: q.Sample, Seed: q.Seed,
-		Each: each, Threads: e.Threads, Memory: e.Memory, TempDir: e.TempDir}
+	o := words.ConcordanceOptions{Window: q.Window, Top: q.Top, From: q.From, Count: q.Count, Sort: q.Sort,
+		Sample: q.Sample, Seed: q.Seed, Each: each, Threads: e.Threads, Memory: e.Memory,
+		TempDir: e.TempDir}
 	if err := o.Check(); err != nil {
 		return nil, wrong("sort", err)
 	}

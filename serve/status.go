@@ -165,8 +165,11 @@ type statusAnswer struct {
 	Model         string   `json:"model"`
 	Models        []string `json:"models"` // names of those by which a search can be ranked
 
-	Index   *index.Stats   `json:"index,omitempty"`
-	Indexes []indexAnswer  `json:"indexes"`
+	Index   *index.Stats  `json:"index,omitempty"`
+	Indexes []indexAnswer `json:"indexes"`
+	// Creatable is true if clients may make indexes.
+	Creatable bool `json:"creatable,omitempty"`
+
 	Matrix  *matrixAnswer  `json:"matrix,omitempty"`
 	Vectors *vectorsAnswer `json:"vectors,omitempty"`
 	Points  *pointsSummary `json:"points,omitempty"`
@@ -212,8 +215,8 @@ func (x *exchange) status() {
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
 		Ready: x.notReady() == nil, Indexes: x.describeAll(),
 		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(), Models: x.models(),
-		Latency: x.metrics.lately(10),
-		Limits:  limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
+		Latency: x.metrics.lately(10), Creatable: x.o.Writable && x.o.Dir != "",
+		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
 	if m := x.o.Matrix; m != nil {
 		counts := m.Options().Weighting == cooccur.Count && !m.Corpus().Subsampled

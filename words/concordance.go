@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -38,6 +39,11 @@ type Line struct {
 type ConcordanceOptions struct {
 	Window int // words of context on each side; 0 means 10
 	Top    int // number of lines; 0 means 50
+	// From is the number of lines, in order, to leave out before those that are wanted, as they were
+	// seen already.
+	From int
+	// Count makes ConcordIndex count all matches, also where it has enough lines.
+	Count bool
 	// Sort lists the keys to sort lines by: "L1" is the first word to the left of the match, "R2"
 	// the second to the right, "M" the match itself. Without keys, lines are in corpus order.
 	Sort []string
@@ -62,7 +68,7 @@ type ConcordanceOptions struct {
 
 // Concordance holds the lines of a concordance and the number of matches.
 type Concordance struct {
-	Lines []Line `json:"lines"` // at most ConcordanceOptions.Top; never nil
+	Lines []Line `json:"lines"` // at most ConcordanceOptions.Top, after From others; never nil
 	// Total is the number of matches in what was searched, including those that are not shown.
 	Total int `json:"total"`
 	// All is true if everything was searched. If it is false, there were enough lines before the
@@ -119,6 +125,9 @@ func (o *ConcordanceOptions) ParseQueries(query, with, without string,
 
 // Check returns an error if the options are not valid.
 func (o *ConcordanceOptions) Check() error {
+	if o.From < 0 {
+		return fmt.Errorf("from %d: want 0 or more lines", o.From)
+	}
 	_, err := o.keys()
 	return err
 }
@@ -136,8 +145,10 @@ func (o *ConcordanceOptions) defaults() error {
 	if o.Memory <= 0 {
 		o.Memory = 256_000_000
 	}
-	_, err := o.keys()
-	return err
+	if o.Top > math.MaxInt-max(0, o.From) {
+		o.Top = math.MaxInt - o.From
+	}
+	return o.Check()
 }
 
 // gatherer collects the lines of a concordance, from several goroutines. Lines are records that
@@ -159,7 +170,7 @@ func newGatherer(q *Query, o ConcordanceOptions) (*gatherer, error) {
 	}
 	keys, err := o.keys()
 	g := &gatherer{ConcordanceOptions: o, keySort: keys, q: q}
-	g.lines = g.sorter(o.Top)
+	g.lines = g.sorter(o.From + o.Top)
 	if o.Sample > 0 {
 		g.lines = g.sorter(o.Sample)
 	}
@@ -363,8 +374,8 @@ func wordAt(doc []byte, t *text.Tokens, i int) string {
 // oneLine returns the text with single blanks for any white space.
 func oneLine(b []byte) string { return strings.Join(strings.Fields(string(b)), " ") }
 
-// needsAll reports whether every match must be seen before the first line is known.
-func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 }
+// needsAll reports whether every match must be seen, to know the lines or to count.
+func (g *gatherer) needsAll() bool { return len(g.keySort) > 0 || g.Sample > 0 || g.Count }
 
 // add adds lines, and empties f.
 func (g *gatherer) add(f *found) error {
@@ -412,7 +423,7 @@ func (g *gatherer) finish(all bool) (*Concordance, error) {
 	g.result.Lines = []Line{}
 	lines := g.lines
 	if g.Sample > 0 { // sort those that were chosen
-		lines = g.sorter(g.Top)
+		lines = g.sorter(g.From + g.Top)
 		defer lines.Close()
 		for record, err := range g.lines.All() {
 			if err == nil {
@@ -423,9 +434,14 @@ func (g *gatherer) finish(all bool) (*Concordance, error) {
 			}
 		}
 	}
+	before := g.From
 	for record, err := range lines.All() {
 		if err != nil {
 			return nil, err
+		}
+		if before > 0 {
+			before--
+			continue
 		}
 		l := lineOf(record)
 		if g.Each == nil {
@@ -479,7 +495,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
 var ErrNoText = errors.New("the index stores no text: build it again with index.BuildOptions.StoreText")
 
 // ConcordIndex finds a query in the stored text of an index. It reads only documents that may have
-// a match. Unless lines are sorted or sampled, it stops when it has enough of them; see
+// a match. Unless lines are sorted, sampled or counted, it stops when it has enough; see
 // Concordance.All.
 func ConcordIndex(ctx context.Context, r *segments.Reader, q *Query,
 	o ConcordanceOptions) (*Concordance, error) {
@@ -535,7 +551,7 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment, within *doc
 		if !has(s.Live, doc) || !has(within, doc) {
 			continue
 		}
-		if !g.needsAll() && g.matched >= g.Top {
+		if !g.needsAll() && g.matched >= g.From+g.Top {
 			return false, nil
 		}
 		body, err := s.Text(int(doc))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -825,5 +826,58 @@ func TestSignsThatAnalyzersDropAreRefused(t *testing.T) {
 	}
 	if _, err := ParseQuery("-frei", analyzer(t, "whitespace")); err != nil {
 		t.Errorf("a word with signs: %v", err)
+	}
+}
+
+// Pages of lines after one another are the lines of one long page, in a corpus and its index, in any
+// order; Count counts all matches from any page.
+func TestConcordancePages(t *testing.T) {
+	an := analyzer(t, "unicode")
+	corpus := corpusOf(t, text.Lines, strings.Repeat(fable+"\n", 7))
+	r := livingOf(t, corpus, an)
+	q, err := ParseQuery("*o* grapes", an)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []ConcordanceOptions{{Window: 3}, {Window: 3, Sort: []string{"R1", "L1"}},
+		{Window: 3, Sort: []string{"M"}, Sample: 17, Seed: 4}} {
+		whole := o
+		whole.Top = 1000
+		want, err := Concord(t.Context(), corpus, q, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Total < 40 {
+			t.Fatalf("%d lines: want more to divide", want.Total)
+		}
+		for _, size := range []int{1, 5, 16, len(want.Lines)} {
+			ofCorpus, ofIndex := o, o
+			var a, b []Line
+			for from := 0; from <= len(want.Lines); from += size {
+				ofCorpus.From, ofCorpus.Top = from, size
+				ofIndex.From, ofIndex.Top, ofIndex.Count = from, size, true
+				x, err := Concord(t.Context(), corpus, q, ofCorpus)
+				if err != nil {
+					t.Fatal(err)
+				}
+				y, err := ConcordIndex(t.Context(), r, q, ofIndex)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b = append(a, x.Lines...), append(b, y.Lines...); y.Total != want.Total || !y.All {
+					t.Errorf("%+v: %d matches, all %v: want %d", ofIndex, y.Total, y.All, want.Total)
+				}
+			}
+			if !slices.Equal(a, want.Lines) || !slices.Equal(plain(b), plain(want.Lines)) {
+				t.Errorf("%+v: pages of %d lines differ from one of all %d", o, size, len(want.Lines))
+			}
+		}
+	}
+	last := ConcordanceOptions{From: math.MaxInt - 3, Top: math.MaxInt}
+	if found, err := Concord(t.Context(), corpus, q, last); err != nil || len(found.Lines) > 0 {
+		t.Errorf("after the last line: %d lines, %v", len(found.Lines), err)
+	}
+	if _, err := Concord(t.Context(), corpus, q, ConcordanceOptions{From: -1}); err == nil {
+		t.Error("from -1: no error")
 	}
 }

@@ -36,8 +36,9 @@ such query, --without those whose context does not.
 
 An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. In
 an index of stems, wildcards and expressions read its text until there are enough lines; with
---sort or --sample, they read all of it. On a terminal the matches are in one column; in a pipe,
-lines are document, left, match and right, separated by tabs.`,
+--sort, --sample or --count, they read all of it. --from 50 goes on after the first 50. On a terminal
+the matches are in one column; in a pipe, lines are document, left, match and right, separated by
+tabs.`,
 		Example: `  collocate concordance papers.index 'membrane*' --sort R1,R2
   collocate concordance war-and-peace.txt '"prince andrew"' --sort L1 --top 20
   collocate concordance war-and-peace.txt '*ly' --with 'said' --without '"prince andrew"' --window 5

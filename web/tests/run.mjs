@@ -1,12 +1,13 @@
 // Tests the page in a real browser: every view, wide and narrow, light and dark, and states that are
 // rarely seen. COLLOCATE is the command, CHROMIUM the browser. Without a browser the tests are skipped
-// with a message, or fail if CI is set. An argument selects the tests whose names contain it.
+// with a message, or fail if CI is set. Arguments select the tests whose names contain one of them.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parquetReadObjects } from 'hyparquet'
 import { chromium } from 'playwright-core'
 
 const command = process.env.COLLOCATE ?? 'collocate'
@@ -51,7 +52,7 @@ function behind(base, path) {
   }))
 }
 
-let failures = 0
+let failures = 0, tests = 0
 function check(ok, what) {
   if (!ok) {
     failures++
@@ -61,7 +62,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let bare, films, stories_, changing, odd, two, none, shard, root, proxy
+let bare, films, stories_, changing, fresh, odd, two, none, shard, root, proxy
 let browser
 try {
   const base = await full.address
@@ -89,6 +90,9 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   execFileSync(command, ['index', 'odd.csv', '--allow-duplicate-ids', '--store-text', '--out', 'changing.index'], { cwd: dir, stdio: 'ignore' })
   changing = start(['serve', join(dir, 'changing.index'), '--indexes', join(dir, 'indexes'), '--writable', '--addr', '127.0.0.1:0'])
   const changingBase = await changing.address
+  mkdirSync(join(dir, 'nothing'))
+  fresh = start(['serve', '--indexes', join(dir, 'nothing'), '--writable', '--addr', '127.0.0.1:0'])
+  const freshBase = await fresh.address
   odd = start(['serve', join(dir, 'odd.index'), '--matrix', join(dir, 'odd.cooc'), '--addr', '127.0.0.1:0'])
   const oddBase = await odd.address
   two = start(['serve', join(dir, 'films.index'), 'odd ones=' + join(dir, 'odd.index'), '--addr', '127.0.0.1:0'])
@@ -114,10 +118,11 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   }
 
   /** lookAt opens a page, does something with it, and checks what must hold of every page. */
-  async function lookAt(name, address, does, { width = 1440, scheme = 'light', quiet = true, before } = {}) {
-    if (process.argv[2] && !name.includes(process.argv[2])) return
+  async function lookAt(name, address, does, { width = 1440, quiet = true, schemes, before } = {}) {
+    if (process.argv.length > 2 && !process.argv.slice(2).some((part) => name.includes(part))) return
+    tests++
     const began = Date.now()
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: scheme, bypassCSP: false })
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: 'light', bypassCSP: false })
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     const errors = []
@@ -137,8 +142,11 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
       // axe is injected through the debugging protocol, as the page's CSP would block a script.
       const session = await context.newCDPSession(page)
       await session.send('Runtime.evaluate', { expression: axe })
-      const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
-      for (const v of found.violations) check(false, `${name}: axe: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target).slice(0, 3).join(', ')}`)
+      for (const media of schemes ? [{}, { colorScheme: 'dark' }, { colorScheme: 'dark', forcedColors: 'active' }, { forcedColors: 'active' }] : [{}]) {
+        if (schemes) await page.emulateMedia({ colorScheme: 'light', forcedColors: 'none', ...media })
+        const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
+        for (const v of found.violations) check(false, `${name} ${Object.values(media)}: axe: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.target).slice(0, 3).join(', ')}`)
+      }
     } catch (e) {
       check(false, `${name}: ${e.message.split('\n').slice(0, 4).join(' ')}`)
     }
@@ -163,11 +171,25 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     }],
     about: ['/about', async (page) => { await page.getByText('3,675').first().waitFor() }],
   }
+  Object.assign(views, {
+    lines: ['/lines?q=membrane&columns=1', async (page) => { await page.locator('.concordance mark').nth(20).waitFor() }],
+    table: ['/table?q=membrane', async (page) => { await page.locator('tbody tr').nth(20).waitFor() }],
+    'map of documents': [storiesBase + '/places?colour=genre', async (page) => { await page.locator('.key').waitFor() }],
+    'facets and filters': [storiesBase + '/?f=genre%3Acrime', async (page) => { await page.getByText('The first 2 of 2').waitFor() }],
+    'two sets': [storiesBase + '/words?here=genre%3Acrime&there=genre%3Acomedy', async (page) => { await page.getByText(/^2 documents with/).waitFor() }],
+    reader: [storiesBase + '/?q=heist&doc=f1', async (page) => { await page.getByRole('dialog').locator('mark').first().waitFor() }],
+    'export open': [storiesBase + '/table', async (page) => { await page.getByText('Export').click() }],
+    'adding data': [changingBase + '/', async (page) => {
+      await page.getByRole('button', { name: '+ Add data' }).click()
+      await page.locator('input[type=file]').setInputFiles({ name: 'b.csv', mimeType: 'text/csv', buffer: Buffer.from('id,title,year\nb1,The Sea,1978\n') })
+      await page.getByText('1 documents with the columns below').waitFor()
+    }],
+  })
+  // Each is looked at in the light, in the dark and in forced colours.
   for (const [name, [path, does]] of Object.entries(views)) {
-    for (const [width, scheme] of [[320, 'light'], [320, 'dark'], [1440, 'light'], [1440, 'dark']]) {
-      look(`${name} ${width} ${scheme}`, base + path, does, { width, scheme })
-    }
+    for (const width of [390, 1440]) look(`${name} ${width}`, new URL(path, base).href, does, { width, schemes: true })
   }
+  for (const name of ['search', 'words', 'places', 'about']) look(`${name} 320`, base + views[name][0], views[name][1], { width: 320 })
 
   proxy = await behind(base, '/search/')
   look('behind a proxy that adds a path', proxy.address, async (page) => {
@@ -312,19 +334,94 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByRole('button', { name: 'crime', exact: true }).click()
     await page.getByText('The best 2 of 2').waitFor()
     await page.getByRole('link', { name: 'Lines', exact: true }).click()
-    await page.getByText('3 lines of 3, in 2 documents').waitFor()
+    await page.getByText('1–3 of 3 lines, in 2 documents').waitFor()
     await page.getByLabel('order by').selectOption('L1,L2,L3')
     await page.waitForURL(/order=L1/)
-    await page.getByPlaceholder('a word nearby').fill('train')
+    await page.getByLabel('with', { exact: true }).fill('train')
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
-    await page.getByText('1 lines of 1, in 1 documents').waitFor()
+    await page.getByText('1–1 of 1 line, in 1 document').waitFor()
     await page.getByRole('link', { name: 'f2' }).click()
     await page.getByRole('dialog').getByRole('heading', { name: 'Night Train' }).waitFor()
     await page.goBack()
-    await page.getByText('1 lines of 1, in 1 documents').waitFor()
+    await page.getByText('1–1 of 1 line, in 1 document').waitFor()
     check((await page.getByRole('dialog').count()) === 0, 'Back closes the document')
     await page.reload()
-    await page.getByText('1 lines of 1, in 1 documents').waitFor()
+    await page.getByText('1–1 of 1 line, in 1 document').waitFor()
+  })
+  look('lines in columns, page by page', base + '/lines?q=membrane', async (page) => {
+    const summary = page.getByText(/^1–100 of [\d,]+ lines, in [\d,]+ documents$/)
+    await summary.waitFor()
+    const total = Number((await summary.innerText()).match(/of ([\d,]+)/)[1].replaceAll(',', ''))
+    await page.getByRole('button', { name: 'L3 to R3 in columns' }).click()
+    await page.getByRole('button', { name: 'L1', exact: true }).click()
+    await page.waitForURL(/order=L1%2CL2%2CL3/)
+    await page.getByRole('columnheader', { name: 'L1' }).and(page.locator('[aria-sort=ascending]')).waitFor()
+    const words = (await page.locator('tbody tr td:nth-child(5)').allInnerTexts()).map((w) => w.toLowerCase().replace(/[^a-z0-9]/g, ''))
+    check(words.length === 100 && words.filter((w, i) => i && w >= words[i - 1]).length > 90, 'the lines are in the order of L1: ' + words.slice(0, 9))
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText(/^101–200 of /).waitFor()
+    await page.locator('.match a').nth(3).click()
+    await page.getByRole('dialog').locator('mark.here').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Export').click()
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()])
+    const rows = readFileSync(await file.path(), 'utf8').trim().split('\n')
+    check(rows.length === total + 1 && new Set(rows).size > 0.95 * total, `all ${total} lines are saved: ${rows.length - 1}`)
+  })
+  look('a Parquet file', stories + '/table', async (page) => {
+    await page.getByText('1–4 of 4 documents').waitFor()
+    await page.getByText('Export').click()
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Parquet' }).click()])
+    const bytes = readFileSync(await file.path())
+    const rows = await parquetReadObjects({ file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) })
+    check(rows.length === 4 && rows[0].id === 'f1' && rows[0]['fields.year'] === 1995 && rows[0]['fields.genre'] === 'crime; drama', 'rows of Parquet: ' + JSON.stringify(rows[0], (_, v) => typeof v === 'bigint' ? Number(v) : v))
+  })
+  look('sets of documents by chips', stories + '/words', async (page) => {
+    await page.getByLabel('Add a value: Documents for').selectOption('genre:"crime"')
+    await page.getByText(/^2 documents with .* words for “genre:"crime"”, compared with 2 documents/).waitFor()
+    await page.getByLabel('Add a value: Compared with').selectOption('genre:"comedy"')
+    await page.getByText(/compared with 1 documents with .* words for “genre:"comedy"”/).waitFor()
+    await page.getByLabel('Add a value: Documents for').selectOption('genre:"drama"')
+    await page.getByText(/^4 documents with/).waitFor()
+    await page.getByRole('button', { name: 'Swap' }).click()
+    await page.getByText(/^1 documents with .* compared with 4 documents/).waitFor()
+    await page.reload()
+    await page.getByRole('region', { name: 'Compared with' }).getByRole('button', { name: /^Remove/ }).click()
+    await page.getByText(/, all others\.$/).waitFor()
+  })
+  look('the time of documents on a map', stories + '/places', async (page) => {
+    const drawn = (n) => page.waitForFunction((n) => Number(document.querySelector('.map')?.dataset.drawn) === n, n)
+    await drawn(2)
+    await page.getByLabel('to', { exact: true }).fill('100')
+    await drawn(1)
+    await page.getByLabel('to', { exact: true }).fill('200')
+    await drawn(2)
+    // The points are in opposite corners.
+    const box = await page.locator('.map').boundingBox()
+    const zoom = await page.locator('.map').getAttribute('data-corner')
+    const [x, y] = zoom.split(',').map(Number)
+    await page.mouse.move(box.x + x, box.y + y)
+    await page.locator('.tip', { hasText: 'The Heist' }).waitFor()
+    await page.getByLabel('colours of').selectOption('genre')
+    await page.locator('.key', { hasText: 'crime' }).waitFor()
+    await drawn(2)
+    await page.locator('.map').click({ position: { x, y } })
+    await page.getByRole('dialog').getByRole('heading', { name: 'The Heist' }).waitFor()
+  })
+  look('one word is misspelt', stories + '/?q=heist+trian', async (page) => {
+    await page.getByText('The best 3 of 3').waitFor()
+    await page.getByRole('button', { name: 'train', exact: true }).click()
+    await page.waitForURL(/q=heist\+train/)
+  })
+  look('the network comes back', stories + '/lines?q=heist', async (page) => {
+    await page.getByRole('alert').getByText('The server does not respond').waitFor()
+    await page.unroute('**/v1/concordance*')
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await page.getByText('1–4 of 4 lines').waitFor()
+    check((await page.getByRole('alert').count()) === 0, 'no error is left')
+  }, { quiet: false, before: (page) => page.route('**/v1/concordance*', (r) => r.abort()) })
+  look('a page beyond the last that can be reached', bareBase + '/?q=cells&start=5000', async (page) => {
+    await page.getByText(/^991–1,000 of/).waitFor()
   })
   look('values of a field are alternatives', stories + '/', async (page) => {
     await page.getByRole('button', { name: 'crime', exact: true }).click()
@@ -428,6 +525,41 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await reader.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Nothing found for “sea”').waitFor()
   })
+  look('a file is dropped on the page and mapped', changingBase + '/lines', async (page) => {
+    await page.getByRole('button', { name: '+ Add data' }).waitFor()
+    const kinds = ['cafe', 'bank', 'cafe', 'pub']
+    const csv = 'key,kind,month,lat,lng\n' + Array.from({ length: 40 }, (_, i) => `k${i},${kinds[i % 4]},2020-0${1 + (i % 9)},${50 + i / 10},${8 + (i % 7) / 10}`).join('\n') + '\n'
+    const data = await page.evaluateHandle((csv) => {
+      const t = new DataTransfer()
+      t.items.add(new File([csv], 'shops.csv', { type: 'text/csv' }))
+      return t
+    }, csv)
+    await page.dispatchEvent('main', 'dragover', { dataTransfer: data })
+    await page.locator('.page.over').waitFor()
+    await page.dispatchEvent('main', 'drop', { dataTransfer: data })
+    const dialog = page.getByRole('dialog', { name: 'Add data' })
+    await dialog.getByText('40 documents with the columns below').waitFor()
+    await dialog.getByLabel('into').selectOption('')
+    const types = await Promise.all(['kind', 'month', 'lat', 'lng', 'location'].map((c) => dialog.getByLabel('Type of ' + c).inputValue()))
+    check(types.join() === 'keyword,date,leave out,leave out,geo', 'the types are guessed: ' + types)
+    await dialog.getByRole('button', { name: 'Add 40 documents' }).click()
+    await page.getByText('shops has 40 documents').waitFor()
+    await page.getByRole('link', { name: 'Map', exact: true }).click()
+    await page.getByText('40 of 40 documents with a position in location').waitFor()
+    await page.getByLabel('colours of').selectOption('kind')
+    await page.locator('.key').getByRole('button', { name: 'pub' }).click()
+    await page.getByText('10 of 10 documents with a position in location').waitFor()
+  })
+  look('a server without documents', freshBase + '/', async (page) => {
+    await page.getByText('GeoJSON or text here, to make an index of it').waitFor()
+    await page.getByRole('button', { name: 'Choose files' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add data' })
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('One paragraph about whales.\n\nAnother about boats.\n') })
+    await dialog.getByRole('button', { name: 'Add 2 documents' }).click()
+    await page.getByText('note has 2 documents').waitFor()
+    await page.getByLabel('Words to search for').fill('whale')
+    await page.getByText('The best 1 of 1').waitFor()
+  })
   look('a file that is no table', changingBase + '/', async (page) => {
     await page.getByRole('button', { name: '+ Add data' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add data' })
@@ -525,6 +657,23 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByRole('alert').getByText(/outside/).waitFor()
     check((await page.getByText(/rounds of chance/).count()) === 0, 'no result of an area without the places')
   }, { quiet: false })
+  look('zoom to a pattern, and what is there', base + '/places?d=150&p=0.3', async (page) => {
+    await page.locator('.pattern').first().waitFor()
+    await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) > 1000)
+    const zoom = () => page.locator('.map').getAttribute('data-zoom').then(Number)
+    const before = await zoom()
+    await page.locator('.leaflet-control-zoom-in').click()
+    await page.locator('.leaflet-control-zoom-in').click()
+    await page.waitForFunction((z) => Number(document.querySelector('.map').dataset.zoom) > z, before)
+    await page.locator('.pattern').first().click()
+    await page.getByRole('button', { name: 'Zoom to it' }).click()
+    await page.waitForFunction((z) => Number(document.querySelector('.map').dataset.zoom) < z, before + 2)
+    // A grid of places on the screen meets some point.
+    const box = await page.locator('.map').boundingBox()
+    for (let i = 0; i < 400 && !(await page.locator('.tip').count()); i++) await page.mouse.move(box.x + box.width * (0.3 + (i % 20) / 50), box.y + box.height * (0.3 + Math.floor(i / 20) / 50))
+    const tip = await page.locator('.tip').innerText()
+    check(/^\w+\n3[89]\.\d+, -7[67]\.\d+$/.test(tip), 'a place under the pointer: ' + tip)
+  })
   look('a pattern, quotients, distances', base + '/places?d=150&p=0.3', async (page) => {
     await page.locator('.pattern').first().click()
     await page.locator('.shares li').first().waitFor()
@@ -587,6 +736,10 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.locator('.pattern').first().waitFor()
   })
   look('no matrix', bareBase + '/words', async (page) => { await page.getByRole('rowheader', { name: 'cells', exact: true }).or(page.getByRole('rowheader', { name: 'cell', exact: true })).first().waitFor() })
+  look('dispersion without a matrix', bareBase + '/words?q=membrane', async (page) => {
+    await page.getByRole('heading', { name: 'Dispersion' }).waitFor()
+    await page.getByText(/times in \d+ documents/).waitFor()
+  })
   look('words of a root', rootBase + '/words', async (page) => { await page.getByText('This server has no co-occurrence matrix').waitFor() })
   look('no places', bareBase + '/places', async (page) => { await page.getByText('This server has no points').waitFor() })
   await Promise.all(turns)
@@ -599,6 +752,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   films?.stop()
   stories_?.stop()
   changing?.stop()
+  fresh?.stop()
   odd?.stop()
   two?.stop()
   none?.stop()
@@ -607,5 +761,5 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   full.stop()
   rmSync(dir, { recursive: true, force: true })
 }
-console.log(failures ? `${failures} failed` : 'all passed')
+console.log(failures ? `${failures} failed` : `all passed: ${tests} tests`)
 process.exit(failures ? 1 : 0)

@@ -316,6 +316,11 @@ class Collocations(Files, Splitting, Resources, total=False):
 
 
 class Concordance(Files, Splitting, Resources, total=False):
+    from_: Annotated[int, 0, "leave out this many lines, to see those after them"]
+    count: Annotated[
+        bool, False,
+        "count all matches in an index, also where there are enough lines",
+    ]  # fmt: skip
     window: Annotated[int, 10, "words of context on each side"]
     sort: Annotated[
         Names, (),

@@ -77,7 +77,7 @@ export interface Concordance {
     match: string // The words that the query matches, as they are written there.
     place: number // Number of the match's first word there, from 0.
     right: string // Up to ConcordanceOptions.Window words after the match.
-  }[] // At most ConcordanceOptions.Top; never nil.
+  }[] // At most ConcordanceOptions.Top, after From others; never nil.
   total: number // The number of matches in what was searched, including those that are not shown.
   unknown?: {
     similar?: string[] // Words with a similar spelling, the nearest and most frequent first.
@@ -512,6 +512,7 @@ export interface Stats {
 export interface Status {
   arch: string
   cores: number
+  creatable?: boolean // True if clients may make indexes.
   device?: {
     free_bytes: number
     total_bytes: number

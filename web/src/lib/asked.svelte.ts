@@ -5,12 +5,16 @@ import { get, isAbort, Latest, said, type Params } from './api'
 export class Asked<T> {
   found = $state.raw<T>()
   error = $state('')
+  busy = $state(false)
   #latest = new Latest()
+  #last?: [string, Params]
 
   constructor() { onDestroy(() => this.#latest.stop()) }
 
   async ask(path: string, params: Params) {
+    this.#last = [path, params]
     this.error = ''
+    this.busy = true
     try {
       this.found = await get<T>(path, params, this.#latest.start())
     } catch (e) {
@@ -18,5 +22,8 @@ export class Asked<T> {
       this.found = undefined
       this.error = said(e)
     }
+    this.busy = false
   }
+
+  again() { if (this.#last) this.ask(...this.#last) }
 }

@@ -65,3 +65,10 @@ export function plainly(v: Value): string {
   if (Array.isArray(v)) return v.map(plainly).join(', ')
   return typeof v === 'object' ? `${v.lat}, ${v.lon}` : String(v)
 }
+
+/** plainWords is what an error of the server says to somebody who reads no parameters. */
+export function plainWords(e: string): string {
+  return e.replace(/^q: query, column (\d+): (.*?)(; set plain .*)?$/s, 'Error in the query at column $1: $2.')
+    .replace(/^.*\b(from|start)\b.*want 0 to ([\d,]+).*$/s, (_, __, most) => `Only the first ${count(Number(most.replaceAll(',', '')))} results can be shown here. Narrow the search down.`)
+    .replace(/^.*context deadline exceeded.*$/s, 'This took longer than the server allows. Narrow the selection down.')
+}

@@ -85,7 +85,7 @@ function typeOf(rows: Row[], column: string): string {
   const every = (test: (v: unknown) => boolean) => values.length > 0 && values.every(test)
   if (every((v) => isObject(v) && 'lat' in v && 'lon' in v)) return 'geo'
   if (every((v) => typeof v === 'number' || (typeof v === 'string' && /^-?\d+(\.\d+)?$/.test(v.trim())))) return 'number'
-  if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}|$)/.test(v))) return 'date'
+  if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2}|$)|$)/.test(v))) return 'date'
   if (every((v) => Array.isArray(v) ? v.every((x) => typeof x === 'string') : typeof v === 'boolean')) return 'keyword'
   const texts = values.map(String)
   const different = new Set(texts).size
@@ -95,15 +95,25 @@ function typeOf(rows: Row[], column: string): string {
   return longest <= 60 && different < texts.length && (different <= 20 || different <= texts.length / 4) ? 'keyword' : 'text'
 }
 
-/** typesOf guesses the types of columns. Some column has text: the one with the longest values, if need be. */
-export function typesOf(rows: Row[], columns: string[]): Record<string, string> {
-  const types = Object.fromEntries(columns.map((c) => [c, typeOf(rows, c)]))
-  if (columns.length && !Object.values(types).includes('text')) {
-    const size = (c: string) => rows.slice(0, 1000).reduce((n, r) => n + String(r[c] ?? '').length, 0)
-    types[columns.reduce((a, b) => (size(b) > size(a) ? b : a))] = 'text'
-  }
-  return types
-}
+/** typesOf guesses the types of columns. */
+export const typesOf = (rows: Row[], columns: string[]): Record<string, string> => Object.fromEntries(columns.map((c) => [c, typeOf(rows, c)]))
 
 /** idOf returns the column that looks like the ID of a row, or '' if none does. */
 export const idOf = (columns: string[]) => columns.find((c) => /^(id|_id|docno|docid|key|uuid)$/i.test(c)) ?? ''
+
+const isLatitude = /^(lat|latitude)$/i, isLongitude = /^(lon|lng|long|longitude)$/i
+
+/** located gives rows with columns of latitude and longitude a position, and names these columns. */
+export function located(rows: Row[]): { rows: Row[]; from: string[] } {
+  const columns = columnsOf(rows)
+  const lat = columns.find((c) => isLatitude.test(c)), lon = columns.find((c) => isLongitude.test(c))
+  if (!lat || !lon || columns.includes('location')) return { rows, from: [] }
+  const number = (v: unknown) => (v === '' || v === null || v === undefined ? NaN : Number(v))
+  return {
+    rows: rows.map((row) => {
+      const at = { lat: number(row[lat]), lon: number(row[lon]) }
+      return Math.abs(at.lat) <= 90 && Math.abs(at.lon) <= 180 ? { ...row, location: at } : row
+    }),
+    from: [lat, lon],
+  }
+}
