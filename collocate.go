@@ -284,6 +284,12 @@ func (x *Index) adopt(r *segments.Reader) error {
 				"fields of an index stay as they are: make another one", x.dir, why)
 		}
 	}
+	switch o := &x.options; {
+	case o.NoText && s == nil && r.HasText():
+		return fmt.Errorf("%s: the index has the text of documents: leave Options.NoText out", x.dir)
+	case o.Memory < 0 || o.RefreshEvery < 0:
+		return errors.New("Options.Memory or RefreshEvery below 0: want 0 for the default")
+	}
 	if want := x.options.Analyzer; want != "" {
 		a, err := text.ParseAnalyzer(want, x.options.Analyzers...)
 		if err != nil {
@@ -329,8 +335,9 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 }
 
 // Add adds documents, or replaces those with the same IDs. A document is a struct of the type of
-// Options.Like, or a pointer to one; a map[string]any with "id" and the names of fields; or a
-// text.Document. Searches find it after Commit. Documents before one that is refused are added.
+// Options.Like, or a pointer to one; a map[string]any with "id" and the names of fields, whose
+// values have the types that SchemaOf names or are what encoding/json makes; or a text.Document.
+// Searches find it after Commit. Documents before one that is refused are added.
 func (x *Index) Add(documents ...any) (err error) {
 	added := 0
 	if x.observed() {
@@ -364,7 +371,10 @@ func (x *Index) AddCorpus(ctx context.Context, c *text.Corpus) (added, replaced 
 		defer func(start time.Time) { x.observe(Event{Call: "add", Documents: added, Err: err}, start) }(time.Now())
 	}
 	err = x.write(func(w *segments.Writer) error {
-		if c == nil || c.Options.Schema != nil {
+		switch {
+		case c == nil:
+			return errors.New("the corpus is nil")
+		case c.Options.Schema != nil:
 			return errors.New("want a corpus without Options.Schema: its fields are those of the index")
 		}
 		added, replaced, err = w.AddCorpus(ctx, c, index.BuildOptions{})
@@ -502,8 +512,9 @@ func (x *Index) Close() error {
 		x.refreshing.Unlock()
 		return nil
 	}
-	x.closed = true
-	close(x.stop)
+	if x.closed = true; x.stop != nil { // nil in a zero Index
+		close(x.stop)
+	}
 	x.refreshing.Unlock()
 	x.following.Wait()
 

@@ -223,7 +223,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = x.Search(t.Context(), Request{Tree: query.Term{Text: "a"}, All: true})
 	says(err, "query.And")
 	_, _, err = x.AddCorpus(t.Context(), nil)
-	says(err, "want a corpus")
+	says(err, "the corpus is nil")
 	_, _, err = x.AddCorpus(t.Context(), &text.Corpus{Options: text.Options{Schema: x.Schema()}})
 	says(err, "without Options.Schema")
 	_, err = x.Search(t.Context(), Request{Query: "a", Snippet: -1})
@@ -233,6 +233,13 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = x.Search(t.Context(), Request{Query: "("})
 	if !errors.Is(err, search.ErrRequest) {
 		t.Errorf("a wrong query: %v", err)
+	}
+	_, err = Memory(Options{Memory: -1})
+	says(err, "below 0")
+	var zero Index
+	must(t, zero.Close())
+	if _, err := new(Index).Search(t.Context(), Request{Query: "a"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("an Index that was not opened: %v", err)
 	}
 	var none context.Context
 	_, err = x.Search(none, Request{Query: "a"})
@@ -569,5 +576,35 @@ func TestMissingAnalyzersAreNamedAtOnce(t *testing.T) {
 		if got := ids(t, again, Request{Query: "rose"}); got != "1" {
 			t.Errorf("%s: opened again: %q", name, got)
 		}
+	}
+}
+
+// Patterns and typing errors are found in values, and notes say when no document has all values of
+// a group, which a filter wants.
+func TestValues(t *testing.T) {
+	x, err := Memory(Options{Like: note{}})
+	must(t, err)
+	defer x.Close()
+	must(t, x.Add(note{Key: 1, Text: "a", Tags: []string{"red-1"}}, note{Key: 2, Text: "b", Tags: []string{"red-2", "Blue"}}))
+	must(t, x.Commit(t.Context()))
+	for q, want := range map[string]string{"tags:r?d-1": "1", "tags:r*-*": "1 2", "tags:Blux~1": "2", "tags:b*e": "",
+		"tags:(Blue red-2)": "2", "tags:(Blue OR red-1)": "1 2", "tags:(Blue red-1)": ""} {
+		found, err := x.Search(t.Context(), Request{Filter: q})
+		must(t, err)
+		var list []string
+		for _, h := range found.Hits {
+			list = append(list, h.ID)
+		}
+		if got := strings.Join(list, " "); got != want {
+			t.Errorf("%s finds %s, want %s", q, got, want)
+		}
+		notes := strings.Join(found.Notes, "; ")
+		if group := strings.HasPrefix(q, "tags:(Blue red-1"); strings.Contains(notes, "say OR between them") != group || (want == "") != (notes != "") {
+			t.Errorf("%s: notes %q", q, notes)
+		}
+	}
+	inner := query.Field{Name: "tags", Part: query.Field{Name: "text", Part: query.Term{Text: "a"}}}
+	if _, err := x.Search(t.Context(), Request{Tree: inner}); !errors.Is(err, search.ErrRequest) {
+		t.Errorf("a field within a field: %v", err)
 	}
 }

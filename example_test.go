@@ -14,7 +14,7 @@ import (
 // Page is a document as a program has it.
 type Page struct {
 	URL   string `index:"id"`
-	Title string `index:"title:text:english:weight=3"`
+	Title string `index:"title:text:english"`
 	Body  string `index:"body:text:english"`
 	Tags  []string
 	Date  time.Time

@@ -30,7 +30,7 @@ type Request struct {
 	// Tree is a query built in code, with the types of package search/query, instead of Query.
 	Tree query.Node
 	// Filter is another query, all of whose parts hits must meet without counting in their scores,
-	// such as `year:>=2020 lang:en`.
+	// such as `year:>=2020 lang:en tags:(news OR sky)`.
 	Filter string
 	// All requires all words of Query instead of any.
 	All bool
@@ -43,7 +43,9 @@ type Request struct {
 	// After goes on after the last hit of an earlier answer, given its Next. The request must ask
 	// the same, and no commit may have changed the index since (ErrChanged).
 	After string
-	// Model scores documents; nil means BM25.
+	// Model scores documents; nil means search.BM25{}, by which a word that all documents have
+	// scores 0 (with Variant: bm25.Lucene it does not), and weights of fields do not count.
+	// search.BM25F{} uses them.
 	Model search.Model
 	// Boosts raise scores by values of fields, such as those of search.ParseBoosts.
 	Boosts []search.Boost

@@ -22,6 +22,8 @@ func TestAliasesShowTheirFields(t *testing.T) {
 		"ParallelStats": ParallelStats{}, "BM25": BM25{}, "Dirichlet": Dirichlet{},
 		"GPUOptions": GPUOptions{}, "GPUStats": GPUStats{}, "GPUStage": GPUStage{},
 		"Within": Within{}, "Part": Part{}, "After": After{},
+		"Facet": Facet{}, "FacetCounts": FacetCounts{}, "FacetValue": FacetValue{}, "Sort": Sort{},
+		"Expand": Expand{}, "Proximity": Proximity{}, "Own": Own{}, "WordStats": WordStats{}, "BM25F": BM25F{},
 	} {
 		structs[name] = reflect.TypeOf(v)
 	}
@@ -58,20 +60,28 @@ func TestAliasesShowTheirFields(t *testing.T) {
 	}
 }
 
+// unnamed returns a type without names of parameters, which reflect has not.
+func unnamed(e ast.Expr) string {
+	f, ok := e.(*ast.FuncType)
+	if !ok {
+		return types.ExprString(e)
+	}
+	list := func(of *ast.FieldList) (all []string) {
+		for i := 0; of != nil && i < len(of.List); i++ {
+			for range max(1, len(of.List[i].Names)) {
+				all = append(all, unnamed(of.List[i].Type))
+			}
+		}
+		return all
+	}
+	return strings.TrimSpace("func(" + strings.Join(list(f.Params), ", ") + ") " + strings.Join(list(f.Results), ", "))
+}
+
 func sameFields(t *testing.T, name string, shown *ast.File, want reflect.Type) {
 	t.Helper()
 	var got, all []string
 	for _, f := range shown.Decls[0].(*ast.GenDecl).Specs[0].(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
-		kind := types.ExprString(f.Type)
-		if fn, ok := f.Type.(*ast.FuncType); ok { // reflect has no names of parameters
-			var each []string
-			for _, p := range fn.Params.List {
-				for range p.Names {
-					each = append(each, types.ExprString(p.Type))
-				}
-			}
-			kind = "func(" + strings.Join(each, ", ") + ")"
-		}
+		kind := unnamed(f.Type)
 		for _, n := range f.Names {
 			got = append(got, n.Name+" "+kind)
 		}

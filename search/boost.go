@@ -20,13 +20,16 @@ import (
 //		Name   string                       // what Explain shows
 //		Fields []string                     // number, date and geo fields
 //		Value  func(of []float64) float64   // from their values; NaN where there is none
-//		Match  query.Node                   // instead: 1 for documents that it matches, else 0
+//		Match  query.Node                   // instead of the three: 1 for what it matches, else 0
 //		Most   float64                      // its largest value; 0 means that it is not known
 //		Weight float64                      // 0 means 1
 //		Add    bool                         // score + Weight*Value, not score * (1 + Weight*Value)
 //	}
 //
-// Results are exact. If all boosts have a Most, documents are looked at in the order of the scores
+// A Value below 0, or that is not a number, counts as 0, and one above Most as Most: boosts only
+// raise scores. To lower those of some documents, raise those of the others.
+//
+// Results are exact. If all boosts have a Most, as those with a Match do, documents are looked at in the order of the scores
 // before, and the search ends when no other can be among the best. Otherwise every document that
 // matches is looked at. A geo field gives two values, latitude and longitude; a date milliseconds
 // since 1970.

@@ -65,26 +65,27 @@ func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes [
 
 // lackNote says that no document has a part of a query.
 func lackNote(l tree.Lack) string {
-	in := ""
+	in, what := "", "word"
 	if l.Field != "" {
 		in = " in the field " + l.Field
+	}
+	if l.Value {
+		what = "value"
 	}
 	switch part := l.Part.(type) {
 	case nil:
 		return fmt.Sprintf("no document has the word %.60q%s", l.Text, in)
 	case query.Fuzzy:
-		return fmt.Sprintf("no word%s differs from %.60q by at most %d typing errors", in, part.Text, part.Edits)
+		return fmt.Sprintf("no %s%s differs from %.60q by at most %d typing errors", what, in, part.Text, part.Edits)
 	case query.Same:
 		return fmt.Sprintf("no document has one of the words %.60q%s", strings.Join(part.Words, ", "), in)
 	case query.Wildcard:
-		return fmt.Sprintf("no word%s fits the pattern %.60s", in, part.Pattern)
+		return fmt.Sprintf("no %s%s fits the pattern %.60s", what, in, part.Pattern)
+	case query.And:
+		return fmt.Sprintf("no document has all of the values %.60s%s: say OR between them for any", part.String(), in)
 	case query.IDs:
 		return fmt.Sprintf("no document has the ID %.60s", strings.Join(part.IDs, ", "))
 	case query.Prefix:
-		what := "word"
-		if l.Value {
-			what = "value"
-		}
 		return fmt.Sprintf("no %s%s begins with %.60q", what, in, part.Text)
 	default:
 		return fmt.Sprintf("no document has the value %.60s%s", part.String(), in)

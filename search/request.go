@@ -136,33 +136,65 @@ type (
 	//		Sets []*docset.Set // one for each segment of the index, as of Match
 	//	}
 	Within = ask.Within
-	// Facet requests the number of matching documents for each value of a field. Its fields are
-	// Field, Step (the width of ranges: 10, or year, month or day) and N (number of values to
-	// return; 0 means 10, [AllValues] all).
+	// Facet requests the number of matching documents for each value of a field.
+	//
+	//	type Facet struct {
+	//		Field string // a keyword, number or date field
+	//		Step  string // width of ranges: 10, or year (the default of dates), month or day
+	//		N     int    // number of values, the most frequent first; 0 means 10, AllValues all
+	//	}
 	Facet = ask.Facet
-	// FacetCounts are the counts for a Facet: Field, Values and the number of Distinct values.
+	// FacetCounts are the counts for a Facet.
+	//
+	//	type FacetCounts struct {
+	//		Field    string       // as in the request
+	//		Values   []FacetValue // by decreasing frequency, then by value
+	//		Distinct int          // number of different values, returned or not
+	//	}
 	FacetCounts = ask.FacetCounts
-	// FacetValue has a Value, the number of Docs with it, and a Query that finds them.
+	// FacetValue is a value of a field with the number of matching documents that have it.
+	//
+	//	type FacetValue struct {
+	//		Value string // as text; a range as [10 TO 20}, without 20
+	//		Docs  int
+	//		Query string // finds these documents
+	//	}
 	FacetValue = ask.FacetValue
-	// Sort orders hits by the values of a Field, ascending or Descending, and those that are equal
-	// by it by the fields of Then; documents without a value come last.
+	// Sort orders hits by the values of a field; documents without a value come last.
+	//
+	//	type Sort struct {
+	//		Field      string
+	//		Descending bool   // the largest values first
+	//		Then       []Sort // for documents that are equal by the ones before
+	//	}
 	Sort = ask.Sort
 	// SortKey is the sort key of a hit. Its fields are Missing (the document has no value), Key (of
 	// numbers and dates; the smaller comes first), Word (of keywords) and Then (of Sort.Then). The
 	// method Compare(a, b SortKey) int of Sort compares two of them.
 	SortKey = ask.SortKey
-	// Expand adds words from the best documents to a query. Its fields are Method ([RM3] or [Bo1]),
-	// Docs and Terms (how many of each), and Weight (of the original query, in RM3). Methods:
-	// String returns what ParseExpand reads, WithDefaults fills in fields that are 0, and Check
-	// reports invalid fields.
+	// Expand adds words from the best documents to a query. Methods: String returns what ParseExpand
+	// reads, WithDefaults fills in fields that are 0, and Check reports invalid fields.
+	//
+	//	type Expand struct {
+	//		Method Expansion // RM3 or Bo1
+	//		Docs   int       // number of these documents; 0 means 10, or 3 for Bo1
+	//		Terms  int       // number of words; 0 means 10
+	//		Weight float64   // of the original query, in RM3; 0 means 0.5, and Zero 0
+	//	}
 	Expand = ask.Expand
 	// Expansion is a method to choose and weight the words that Expand adds.
 	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Expansion = ask.Expansion
-	// Proximity adds scores for pairs of adjacent query words that are also close in a document.
-	// Its fields are the weights Words, Ordered and Unordered, and the Window of the last. The zero
-	// value is [SDM]. Methods: WithDefaults fills in fields that are 0, and Check reports invalid
-	// fields.
+	// Proximity adds scores for pairs of adjacent query words that are also close in a document. The
+	// zero value is [SDM]. Methods: WithDefaults fills in fields that are 0, and Check reports
+	// invalid fields.
+	//
+	//	type Proximity struct {
+	//		Words     float64 // factor of the score of each word
+	//		Ordered   float64 // factor of the score of a pair as a phrase
+	//		Unordered float64 // factor of the score of a pair within Window words, in any order
+	//		Window    int     // 2 or more; 0 means 8
+	//	}
 	Proximity = ask.Proximity
 	// Part is the contribution of one part of a query tree to a document's score, for Explanation.
 	//
@@ -372,17 +404,30 @@ type (
 	// one's own, a pointer to [Own]. Each has the method String: the name with the parameters. The
 	// interface has an unexported method, so there are no others.
 	Model = model.Model
-	// Own is a model of one's own program, for Request.Model as a pointer. Its fields are Name,
-	// what String returns; Word, a function that returns for the [WordStats] of a query word the
-	// function that scores it by frequency and length; and Monotonic, which promises that such a
-	// score never decreases with the frequency and never increases with the length, so that
-	// documents that cannot be among the best are skipped. CPU cores compute it; a GPU leaves such
-	// requests to them.
+	// Own is a model of one's own program, for Request.Model as a pointer. CPU cores compute it; a
+	// GPU leaves such requests to them. Word is called for a word of the query, and returns the
+	// function that scores it by its frequency in a document and the document's length, for several
+	// goroutines at once. A score below 0, or that is not a number, counts as 0, and one above 1e30
+	// as 1e30. Of a model that is Monotonic, documents that cannot be among the best are skipped. If
+	// some numbers show that it is not, all documents with a word of the query are scored.
+	//
+	//	type Own struct {
+	//		Name      string // what String returns
+	//		Word      func(w WordStats) func(tf, length uint32) float64
+	//		Monotonic bool   // scores never fall with the frequency, nor rise with the length
+	//	}
 	Own = model.Own
-	// WordStats are the numbers that an Own can use: Word, its Documents and Occurrences, and All
-	// documents and Tokens of the collection.
+	// WordStats are the numbers of a word that an Own can use.
+	//
+	//	type WordStats struct {
+	//		Word        string
+	//		Documents   uint64 // that have the word
+	//		Occurrences uint64 // of the word in all documents
+	//		All, Tokens uint64 // the numbers of documents and of their words
+	//	}
 	WordStats = model.WordStats
-	// BM25 is the default model; package bm25 has the formula.
+	// BM25 is the default model; package bm25 has the formula. A word that all documents have scores
+	// 0 by it, as it tells none from the others, but not by the Variant bm25.Lucene.
 	//
 	//	type BM25 struct {
 	//		K1      float64      // term-frequency saturation; 0 means 1.2
@@ -391,8 +436,13 @@ type (
 	//		K3      float64      // query term-frequency saturation; 0 means none, 8 for Terrier
 	//	}
 	BM25 = model.BM25
-	// BM25F is BM25 over the text fields of an index. Its fields are K1, B, Variant and Weights,
-	// such as "title=3,body=1"; if empty, the weights of the schema apply.
+	// BM25F is BM25 over the text fields of an index, for queries of plain words.
+	//
+	//	type BM25F struct {
+	//		K1, B   float64      // saturation, and length normalisation of each field
+	//		Variant bm25.Variant // of the formula, any but bm25l
+	//		Weights string       // such as "title=3,body=1"; "" means those of the schema
+	//	}
 	BM25F = model.BM25F
 	// Boolean matches without ranking: every score is 0, and the matching documents with the lowest
 	// numbers are returned.

@@ -25,7 +25,7 @@ import (
 // article is a document.
 type article struct {
 	ID    string    `index:"id" json:"id"`
-	Title string    `index:"title:text:english:weight=3" json:"title"`
+	Title string    `index:"title:text:english" json:"title"`
 	Body  string    `index:"body:text:english" json:"body"`
 	Kind  string    `index:":keyword" json:"kind"`
 	Year  int       `json:"year"`

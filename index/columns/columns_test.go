@@ -229,6 +229,10 @@ func TestColumnsAgainstDocuments(t *testing.T) {
 			check("prefix "+w, got, err, func(v []fields.Values) bool {
 				return word(v, func(x string) bool { return strings.HasPrefix(x, w) })
 			})
+			got, err = k.Fitting(w, func(x []byte) bool { return x[len(x)-1]%2 == 0 }, func() error { return nil })
+			check("fitting "+w, got, err, func(v []fields.Values) bool {
+				return word(v, func(x string) bool { return strings.HasPrefix(x, w) && x[len(x)-1]%2 == 0 })
+			})
 			got, err = k.Range(Limit{Value: w, Exclusive: true}, Limit{Value: "b3"})
 			check("range from "+w, got, err, func(v []fields.Values) bool {
 				return word(v, func(x string) bool { return (w == "" || x > w) && x <= "b3" })
@@ -371,6 +375,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"box with south of north":   second(g.Box(5, 0, 1, 1)),
 		"box to longitude 181":      second(g.Box(0, 0, 1, 181)),
 		"prefix of a number":        second(n.Prefix("1")),
+		"pattern of a number":       second(n.Fitting("", nil, nil)),
 		"box from latitude -91":     second(g.Box(-91, 0, 1, 1)),
 		"range to x of a number":    second(n.Range(Limit{}, Limit{Value: "x"})),
 		"equal to x of a number":    second(n.Equal("x")),
@@ -481,6 +486,9 @@ func TestLargeColumnsThatChange(t *testing.T) {
 	keywords := []use{
 		{"Equal", true, func(c *Column) (string, error) { return found(c.Equal("tag 777")) }},
 		{"Prefix", true, func(c *Column) (string, error) { return found(c.Prefix("t7")) }},
+		{"Fitting", true, func(c *Column) (string, error) {
+			return found(c.Fitting("t", func(w []byte) bool { return len(w) > 1 && w[1] == '7' }, func() error { return nil }))
+		}},
 		{"Any", true, func(c *Column) (string, error) { return found(c.Any()) }},
 		{"Facets", false, func(c *Column) (string, error) {
 			list, n, err := c.Facets(few, 10)

@@ -19,7 +19,8 @@
 //	solar BEFORE/5 eclipse     at most 5 words apart, in this order
 //	eclips*  ecl?pse  *ipse    words that begin so, or that fit the pattern; also *clip*
 //	eclipes~  eclipes~1        words that differ by at most 2, or 1, typing errors
-//	                           (both match words as the index has them, which may be stems)
+//	                           (both match words as the index has them, which may be stems, and
+//	                           after the name of a keyword field its values: code:ab?1)
 //	eclipse^2                  counts twice; after a word, a phrase or a group
 //	tags:news^2                adds 2 to the score of documents with that value, if tags is not a
 //	                           text field; also year:[2020 TO *]^2; only at the top of a query
@@ -62,4 +63,8 @@
 // parts, and none of the Not ones. If there are only Not and Filter parts, nothing else is
 // required. The score of a document is the sum of the scores of its words, phrases and patterns, in
 // the order of the tree. Parts that do not match, and parts under Not or Filter, add nothing.
+//
+// A group of one part means that part: (-sun) excludes sun as -sun does, (#sun) requires it, and
+// (+sun) is sun. In a filter ([ParseFilter]) all parts of a group must match, too: tags:(news sky)
+// wants both values, and tags:(news OR sky) any of them.
 package query

@@ -3,8 +3,9 @@ package query
 import "strings"
 
 // ParseFilter parses the text of a filter, which limits the documents of a query and adds nothing
-// to their scores. Its parts must all match unless it says OR, whatever Options.And is. The result
-// is a [Filter], or nil for text without words; [Within] adds it to a query.
+// to their scores. Its parts, and those of its groups, must all match unless it says OR, whatever
+// Options.And is: tags:(news OR sky) wants any of two values. The result is a [Filter], or nil for
+// text without words; [Within] adds it to a query.
 //
 // Without fields, what looks like one is an error: year:2020 would be a word, which a filter hardly
 // means.

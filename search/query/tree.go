@@ -18,7 +18,7 @@ type (
 	}
 
 	// Phrase is a sequence of adjacent words. With a Slop, positions p0, p1, ... of the words match
-	// if the largest and the smallest of p0-0, p1-1, ... differ by at most Slop.
+	// if they differ, and the largest and the smallest of p0-0, p1-1, ... differ by at most Slop.
 	Phrase struct {
 		Text string // tokenized by the analyzer of the index
 		Slop int    // in positions; 0 means adjacent

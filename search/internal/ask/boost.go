@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -108,7 +109,9 @@ func BindBoosts(list []Boost, schema *fields.Schema) ([]Boost, error) {
 	}
 	list = slices.Clone(list)
 	for i := range list {
-		if err := list[i].bind(schema); err != nil {
+		b := &list[i]
+		b.Name = cmp.Or(b.Name, strconv.Itoa(i+1)) // for errors and Explain
+		if err := b.bind(schema); err != nil {
 			return nil, err
 		}
 	}

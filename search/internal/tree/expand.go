@@ -56,18 +56,27 @@ func (x *exec) fitting(q query.Node, add func(index.Word) error) error {
 		return x.begins(x.folded(q.Text), func([]byte) bool { return true }, add)
 	case query.Wildcard:
 		pattern := x.folded(q.Pattern)
-		head, _, _ := strings.Cut(pattern, "*")
-		head, _, _ = strings.Cut(head, "?")
-		return x.begins(head, func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
+		return x.begins(headOf(pattern), func(word []byte) bool { return fitsPattern(pattern, string(word)) }, add)
 	case query.Same:
 		return x.each(q, add)
 	case query.Fuzzy:
 		if q.Edits < 1 || q.Edits > 2 {
-			return ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
+			return badEdits(q)
 		}
 		return x.begins("", newSpelling(x.folded(q.Text), q.Edits).fits, add)
 	}
 	return nil
+}
+
+// headOf returns what words that fit a pattern begin with.
+func headOf(pattern string) string {
+	head, _, _ := strings.Cut(pattern, "*")
+	head, _, _ = strings.Cut(head, "?")
+	return head
+}
+
+func badEdits(q query.Fuzzy) error {
+	return ask.Refuse("%v: an edit distance of %d: want 1 or 2", q, q.Edits)
 }
 
 // each calls add for the words that the index has of some that mean the same, in byte order.

@@ -30,6 +30,9 @@ func (x *exec) in(q query.Field, do func() error) error {
 	if schema == nil {
 		return ask.Refuse("%v: the documents of the index have no fields", q)
 	}
+	if x.name != "" || x.col != nil {
+		return ask.Refuse("%v: a field within a field: want one of them", q)
+	}
 	src, col, name := x.src, x.col, x.name
 	defer func() { x.src, x.col, x.name = src, col, name }()
 	at := schema.Find(q.Name)
@@ -81,6 +84,13 @@ func (x *exec) value(q query.Node) (*node, error) {
 		s, err = x.col.Equal(q.Text)
 	case query.Prefix:
 		s, err = x.col.Prefix(q.Text)
+	case query.Wildcard:
+		s, err = x.col.Fitting(headOf(q.Pattern), func(w []byte) bool { return fitsPattern(q.Pattern, string(w)) }, x.ctx.Err)
+	case query.Fuzzy:
+		if q.Edits < 1 || q.Edits > 2 {
+			return nil, badEdits(q)
+		}
+		s, err = x.col.Fitting("", newSpelling(q.Text, q.Edits).fits, x.ctx.Err)
 	case query.All:
 		s, err = x.col.Any()
 	case query.Range:
@@ -88,7 +98,7 @@ func (x *exec) value(q query.Node) (*node, error) {
 			columns.Limit{Value: q.To, Exclusive: q.OpenTo})
 	case query.Box:
 		s, err = x.col.Box(q.South, q.West, q.North, q.East)
-	case query.Near, query.Wildcard, query.Fuzzy, query.Same:
+	case query.Near, query.Same:
 		return nil, ask.Refuse("%v: the field %q has values, not words", q, x.col.Field().Name)
 	default:
 		return nil, nil

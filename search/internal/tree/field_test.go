@@ -67,6 +67,12 @@ func TestFields(t *testing.T) {
 		"title:(* -eclipse)":                  "c",
 		"place:*":                             "a b",
 		"lang:d*":                             "c",
+		"lang:e*n":                            "a b",
+		"lang:*e":                             "c",
+		"lang:?n":                             "a b",
+		"lang:(?n OR ?e)":                     "a b c",
+		"lang:em~1":                           "a b",
+		"lang:xy~1":                           "",
 		"title:ecl* AND NOT lang:de AND id:b": "b",
 		"moon lang:de":                        "a b c",
 	} {
@@ -92,7 +98,7 @@ func TestFields(t *testing.T) {
 	for text, want := range map[string]string{
 		"titel:eclipse":       `unknown field "titel": want one of title, body, lang, year, place, url`,
 		"year:big":            "year",
-		"lang:e*n":            `the field "lang" has values, not words`,
+		"year:2*0":            "a number field has no patterns",
 		"place:[1 TO 2]":      "want a box",
 		"title:[a TO b]":      "a text field has no ranges",
 		"lang:en^2":           "at the top of a query only",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/query"
@@ -96,7 +97,11 @@ func (w *lackWalker) walk(q query.Node) error {
 	case query.Prefix, query.Wildcard, query.Fuzzy, query.Same:
 		return w.pattern(q)
 	case query.And:
-		return w.parts(q.Parts)
+		known := len(w.list)
+		if err := w.parts(q.Parts); err != nil || w.col == nil || len(w.list) > known {
+			return err
+		}
+		return w.together(q)
 	case query.Or:
 		return w.parts(q.Parts)
 	case query.Not:
@@ -122,6 +127,26 @@ func (w *lackWalker) parts(list []query.Node) error {
 		if err := w.walk(p); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// together finds the documents that have all of several values of a field, each of which some have.
+func (w *lackWalker) together(q query.And) error {
+	var all *docset.Set
+	for _, p := range q.Parts {
+		n, err := w.exec.value(p)
+		if err != nil || n == nil {
+			return err
+		}
+		if all == nil {
+			all = n.set.Clone()
+		} else {
+			all.And(n.set)
+		}
+	}
+	if all != nil && all.Count() == 0 {
+		w.add(Lack{Part: q})
 	}
 	return nil
 }
@@ -170,7 +195,7 @@ var errFits = errors.New("a word fits")
 // value finds the documents with a value of a field; done is false if q has parts.
 func (w *lackWalker) value(q query.Node) (done bool, err error) {
 	switch q.(type) {
-	case query.Term, query.Phrase, query.Prefix, query.All, query.Range, query.Box:
+	case query.Term, query.Phrase, query.Prefix, query.Wildcard, query.Fuzzy, query.All, query.Range, query.Box:
 	default:
 		return false, nil
 	}
