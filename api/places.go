@@ -23,7 +23,7 @@ type PointsReading struct {
 	X          string   `ask:"x" group:"Points" help:"column of x or longitude, by name or number (guessed)"`
 	Y          string   `ask:"y" group:"Points" help:"column of y or latitude (guessed)"`
 	Geometry   string   `ask:"geometry" group:"Points" help:"column of points as well-known text, or geometry of PostGIS (guessed)"`
-	Feature    string   `ask:"feature" group:"Points" help:"column or property of the feature (guessed); @file: each file's name"`
+	Feature    string   `ask:"feature" group:"Points" help:"column or property of the feature (guessed); @file: each file's name; of OSM PBF keys of tags, such as amenity,shop"`
 	Time       string   `ask:"time" group:"Points" help:"column or property of the time (not guessed)"`
 	Columns    []string `ask:"columns" group:"Points" help:"names of the columns of a table without a header, such as x,y,type"`
 	Layer      string   `ask:"layer" group:"Points" help:"layer of a GeoPackage with several, file of a ZIP archive, or table or SELECT of PostGIS"`

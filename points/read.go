@@ -21,7 +21,8 @@ import (
 type ReadOptions struct {
 	// X, Y and Feature name the columns or, in a table, give their number from 1. If they are
 	// empty, they are guessed from common names. Feature "@file" makes each file's name, without
-	// its extension, the feature of its points.
+	// its extension, the feature of its points. In OSM PBF it is the key of a tag, or several with
+	// commas between them.
 	X, Y, Feature string
 	// Geometry names a column of a table that holds points as well-known text, or one of several
 	// geometries in PostGIS.
@@ -51,7 +52,7 @@ type ReadOptions struct {
 type Input struct {
 	*Set
 	Format string // table, geojson, geojsonseq, parquet, geoparquet, shapefile, geopackage,
-	// flatgeobuf, gpx, kml or postgis
+	// flatgeobuf, gpx, kml, osm or postgis
 	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
 	Skipped int64     // number of bad rows left out
 	Rare    int64     // number of points left out because their feature has fewer than MinPoints
@@ -132,7 +133,7 @@ func (all *Input) bring(in *Input, path string) error {
 
 // endings are the extensions of the files that are read from a folder.
 var endings = []string{".csv", ".tsv", ".txt", ".geojson", ".json", ".geojsonl", ".geojsons",
-	".parquet", ".geoparquet", ".shp", ".gpkg", ".fgb", ".gpx", ".kml", ".kmz", ".zip"}
+	".parquet", ".geoparquet", ".shp", ".gpkg", ".fgb", ".gpx", ".kml", ".kmz", ".pbf", ".zip"}
 
 // filesIn lists the files in a folder whose extension is in endings, sorted by name. They may be
 // compressed.
@@ -159,8 +160,8 @@ func filesIn(folder string) ([]string, error) {
 }
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
-// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, FlatGeobuf, KML or GPX
-// waypoints. A path may also be a connection string of a PostgreSQL database with PostGIS, such as
+// GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, FlatGeobuf, KML, GPX
+// waypoints or OSM PBF. A path may also be a connection string of a PostgreSQL database with PostGIS, such as
 // postgres://user@host/database, or host=localhost dbname=city after PG:.
 // Files other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP
 // archive, as KMZ is. The format is recognised from the first bytes.
@@ -192,8 +193,8 @@ func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error)
 	return in, nil
 }
 
-// Read is like ReadFile, from a stream. Parquet and GeoPackage need random access: a stream that is
-// not a file is read into memory.
+// Read is like ReadFile, from a stream. Parquet, GeoPackage and OSM PBF need random access: a stream
+// that is not a file is read into memory.
 func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 	return read(context.Background(), r, "", opt)
 }
@@ -223,7 +224,8 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	}
 	parquet, sqlite := bytes.HasPrefix(start, []byte("PAR1")), string(start) == sqliteMagic
 	archive := bytes.HasPrefix(start, []byte("PK\x03\x04")) || bytes.HasPrefix(start, []byte("PK\x05\x06"))
-	if parquet || sqlite || archive {
+	osm := isOSM(start)
+	if parquet || sqlite || archive || osm {
 		if archive && inside {
 			return errors.New("an archive in an archive: unpack it first")
 		}
@@ -240,6 +242,8 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 			return readZip(ctx, at, size, s)
 		case parquet:
 			return readParquet(at, size, s)
+		case osm:
+			return readOSM(ctx, at, size, s)
 		}
 		return readGeoPackage(at, size, path, s)
 	}
@@ -265,7 +269,7 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 	if !bytes.HasPrefix(text, []byte{recordSeparator}) {
 		if what := textfile.WhyNotText(head); what != "" {
 			return errors.New(what + "; want CSV, TSV, GeoJSON, KML, GPX, Parquet, " +
-				"a Shapefile, a GeoPackage, FlatGeobuf, or one of them in a ZIP archive")
+				"a Shapefile, a GeoPackage, FlatGeobuf, OSM PBF, or one of them in a ZIP archive")
 		}
 	}
 	if len(text) == 0 {

@@ -37,8 +37,9 @@ func newPlacesCmd(a *app) *cobra.Command {
 		Short: "Find kinds of places that are often together",
 		Long: `Find the maximal sets of features (kinds of places) whose points are often
 mutual neighbours. POINTS are files or folders: CSV or TSV with a header, GeoJSON,
-GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage, FlatGeobuf, KML or GPX
-waypoints, also in a ZIP archive; - reads standard input. A PostgreSQL database
+GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage, FlatGeobuf, KML, GPX
+waypoints or OSM PBF (--feature amenity,shop: keys of tags), also in a ZIP
+archive; - reads standard input. A PostgreSQL database
 with PostGIS is a connection string, such as postgres://user@host/database, with
 --layer TABLE or --layer 'SELECT ...'; its password is best left to PGPASSWORD or
 .pgpass.

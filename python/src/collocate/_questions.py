@@ -66,7 +66,8 @@ class Points(TypedDict, total=False):
     ]  # fmt: skip
     feature: Annotated[
         str, "",
-        "column or property of the feature (guessed); @file: each file's name",
+        "column or property of the feature (guessed); @file: each file's name; of OSM PBF keys "
+        "of tags, such as amenity,shop",
     ]  # fmt: skip
     time: Annotated[str, "", "column or property of the time (not guessed)"]
     columns: Annotated[
