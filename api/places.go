@@ -355,8 +355,8 @@ func (q *Mine) Check() error {
 	case (q.MaxIf > 0 || q.MinConfidence > 0) && !q.Rules:
 		return wrongf("rules", "max_if and min_confidence need it")
 	}
-	within, err := q.within()
-	if within > 0 && q.KNN > 0 {
+	most, err := within(q.Within)
+	if most > 0 && q.KNN > 0 {
 		return &Error{Err: errors.New("coloc.Options.Within needs coloc.Options.Distance, not coloc.Options.KNN")}
 	}
 	return err
@@ -365,15 +365,15 @@ func (q *Mine) Check() error {
 // moves reports whether the null model moves points, inside a study area.
 func (q *Mine) moves() bool { return q.Null != points.Relabel && q.Null != points.Times }
 
-// within returns the largest difference of neighbours in time, in seconds.
-func (q *Mine) within() (int64, error) {
-	if q.Within == "" {
+// within reads the largest difference of neighbours in time, in seconds; "" is 0.
+func within(text string) (int64, error) {
+	if text == "" {
 		return 0, nil
 	}
-	unit := map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 7 * 86400}[q.Within[len(q.Within)-1]]
-	n, err := strconv.ParseFloat(q.Within[:len(q.Within)-1], 64)
+	unit := map[byte]float64{'s': 1, 'm': 60, 'h': 3600, 'd': 86400, 'w': 7 * 86400}[text[len(text)-1]]
+	n, err := strconv.ParseFloat(text[:len(text)-1], 64)
 	if err != nil || unit == 0 || !(n > 0) || n*unit > 1e12 {
-		return 0, &Error{"within", strconv.Quote(q.Within), errors.New("want a number and a unit (s, m, h, d or w), such as 7d")}
+		return 0, &Error{"within", strconv.Quote(text), errors.New("want a number and a unit (s, m, h, d or w), such as 7d")}
 	}
 	return int64(n * unit), nil
 }
@@ -407,7 +407,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 	opt.MinPrevalence, opt.All, opt.Algorithm = q.MinPrevalence, q.All || q.Level.All, q.Algorithm
 	opt.Engine, opt.Device = on.engine(q.OnEngine.Engine), on.Device
 	opt.Also = on.also(q.OnEngine.Engine)
-	if opt.Within, err = q.within(); err != nil {
+	if opt.Within, err = within(q.Within); err != nil {
 		return nil, err
 	}
 	if opt.Within > 0 && on.Set.Time == nil {

@@ -155,6 +155,8 @@ type Curve struct {
 	Top         int      `ask:"top" also:"strongest" default:"10" range:"0.." at:"python: default=0, a table is not read by eye; http: least=1 most=500, an answer is of limited size; mcp: default=3 least=1 most=20, an assistant reads less" help:"if no features are named, only this many pairs, the strongest; 0 means all"`
 	Steps       int      `ask:"steps" also:"bins" default:"50" range:"1..10000" at:"http: most=500, an answer takes seconds; mcp: default=20 most=100, an assistant reads less" help:"number of distances, evenly spaced up to the largest"`
 
+	Within string `ask:"within" help:"only pairs of points at most this long apart, such as 7d, 12h or 30m: space-time K, divided by K of times; the points must have times, which null times permutes"`
+
 	Correction points.Correction `ask:"correction" default:"translation" help:"correction of K, L and pair correlation for the edges of the study area"`
 	Intensity  points.Intensity  `ask:"intensity" default:"uniform" help:"also inhomogeneous K and pair correlation, for a density that all features share, or each feature's own; bandwidth is that of its kernel"`
 
@@ -164,7 +166,7 @@ type Curve struct {
 
 	Rounds   int             `ask:"rounds" group:"Significance" default:"99" range:"0.." at:"http mcp: most=999, an answer takes seconds" help:"rounds of the null model for envelopes and p-values; 0 means none"`
 	Envelope points.Envelope `ask:"envelope" group:"Significance" default:"deviation" help:"global envelope of L and its p; deviation: by the largest one in standard deviations; rank: by extreme rank lengths, with a p-interval"`
-	Null     points.Null     `ask:"null" one:"inhomogeneous,shift,relabel,cluster" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with"`
+	Null     points.Null     `ask:"null" group:"Significance" default:"inhomogeneous" help:"null model that features are compared with; times: with within only"`
 	Adjusted
 	Chance
 	Area
@@ -178,11 +180,12 @@ var CurveQuestion = aboutPlaces(declare[Curve]("places curve", "show at which di
 
 // CurveAnswer has the curves of pairs of features.
 type CurveAnswer struct {
-	Unit   string        `json:"unit"`            // of distances; "" if it is not known
-	Null   string        `json:"null"`            // the null model
-	Rounds int           `json:"rounds"`          // of the null model
-	Curves []CurveOfPair `json:"curves"`          // the strongest first, unless features were named
-	Notes  []string      `json:"notes,omitempty"` // on what was estimated or left out
+	Unit   string        `json:"unit"`             // of distances; "" if it is not known
+	Null   string        `json:"null"`             // the null model
+	Rounds int           `json:"rounds"`           // of the null model
+	Within string        `json:"within,omitempty"` // how long apart pairs of points are at most
+	Curves []CurveOfPair `json:"curves"`           // the strongest first, unless features were named
+	Notes  []string      `json:"notes,omitempty"`  // on what was estimated or left out
 
 	Found []points.Curve `json:"-"` // as the library has them
 }
@@ -225,7 +228,7 @@ type CurvePoint struct {
 }
 
 // Do computes the curves. It replaces on.Set by the points in the study area.
-func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
+func (q *Curve) Do(ctx context.Context, on *Places) (_ *CurveAnswer, err error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
@@ -234,8 +237,10 @@ func (q *Curve) Do(ctx context.Context, on *Places) (*CurveAnswer, error) {
 		Engine: on.statistics(q.OnEngine.Engine), Correction: q.Correction, Intensity: q.Intensity,
 		Kernel: q.Kernel, KernelBandwidth: q.KernelBandwidth, Divisor: q.Divisor, Envelope: q.Envelope,
 		Adjust: q.Adjust}
-	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
-	var err error
+	if o.Within, err = within(q.Within); err != nil {
+		return nil, err
+	}
+	a := &CurveAnswer{Unit: on.Set.CRS.DistanceUnit(), Within: q.Within, Null: q.Null.String(), Rounds: q.Rounds, Curves: []CurveOfPair{}}
 	if on.Set, err = q.Area.of(ctx, on, true, on.told(&a.Notes)); err != nil {
 		return nil, err
 	}

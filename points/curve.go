@@ -32,6 +32,10 @@ type CurveOptions struct {
 	Envelope  Envelope // how curves are compared with the rounds; the zero value is ByDeviation
 	Adjust    Adjust   // how Q corrects for many pairs; MaxT goes with ByDeviation only
 	Bandwidth float64  // of the density that all features share; see NullOptions
+	// Within, unless it is 0, counts only pairs of points that are at most so many seconds apart:
+	// space-time K, divided by K of times alone. Null=times then tests whether points near in space
+	// are near in time, as Knox (1964) and Diggle and others (1995) do. Not on a GPU.
+	Within int64
 	// Correction is that of K, L and PCF for the edges of the study area. Tests compare curves with
 	// the translation correction.
 	Correction Correction
@@ -134,8 +138,17 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if o.Adjust == MaxT && o.Envelope == ByRank {
 		return nil, errors.New("points.Adjust=max compares pairs by their deviations: use points.Envelope=deviation")
 	}
-	if o.Null == Times && o.Rounds > 0 {
-		return nil, errors.New("points.Null=times: curves do not look at times, so all rounds would be the same")
+	switch {
+	case o.Within < 0:
+		return nil, fmt.Errorf("points.CurveOptions.Within %d: want 0 or more seconds", o.Within)
+	case o.Within > 0 && p.Time == nil:
+		return nil, errors.New("points have no times for points.CurveOptions.Within: name their column with points.ReadOptions.Time")
+	case o.Within > 0 && o.Intensity != Uniform:
+		return nil, errors.New("points.CurveOptions.Within: inhomogeneous K has no times; use points.Intensity=uniform")
+	case o.Within > 0 && o.Null == Cluster && o.Rounds > 0:
+		return nil, errors.New("points.Null=cluster draws positions without times: use another with points.CurveOptions.Within")
+	case o.Null == Times && o.Rounds > 0 && o.Within == 0:
+		return nil, errors.New("points.Null=times permutes times, which matter only with points.CurveOptions.Within")
 	}
 	l, err := newFramed(ctx, p)
 	if err != nil {
@@ -159,9 +172,9 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if n <= 0 {
 		return nil, fmt.Errorf("curves need two features, and the points have %d", k)
 	}
-	if !l.o.rect && (o.Engine.Kind == engine.GPU || o.Engine.Kind == engine.Auto) {
+	if (!l.o.rect || o.Within > 0) && (o.Engine.Kind == engine.GPU || o.Engine.Kind == engine.Auto) {
 		if o.Engine.Kind == engine.GPU && o.Tell != nil {
-			o.Tell("the curves are computed on the cores: the GPU corrects the edges of rectangles only")
+			o.Tell("the curves are computed on the cores: the GPU corrects the edges of rectangles only, and knows no times")
 		}
 		o.Engine.Kind, o.Engine.Also, o.Engine.GPU = engine.Multicore, nil, nil
 	}
@@ -177,6 +190,9 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 				pairs = append(pairs, [2]int32{a, b})
 			}
 		}
+	}
+	if o.Within > 0 {
+		l.timed(p, o.Within, pairs)
 	}
 	on, done, err := o.Engine.open(ctx, pairsTime(l, o.Most, o.Rounds+1))
 	if err != nil {
@@ -304,7 +320,7 @@ func crossK(l *plane, sum int64, pairs float64) float64 {
 
 // lAndIndex fills in L and the participation index at each distance.
 func (s *pairSums) lAndIndex(l *plane, a, b int32, total []int64, ls, index []float64) {
-	pairs := pairsOf(total, a, b)
+	pairs := l.pairs(total, a, b)
 	weighted := s.weighted[s.unordered(a, b):][:s.bins]
 	ofA, ofB := s.nearest[s.at(a, b, 0):][:s.bins], s.nearest[s.at(b, a, 0):][:s.bins]
 	sum, nearA, nearB := int64(0), int64(0), int64(0)

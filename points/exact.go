@@ -102,6 +102,11 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, intensit
 	if c.A == c.B {
 		pairs = nA * (nA - 1)
 	}
+	if l.times != nil {
+		if pairs = l.times.near[[2]int32{c.A, c.B}]; c.A == c.B {
+			pairs *= 2
+		}
+	}
 	bins, most := len(c.R), c.R[len(c.R)-1]
 	step := most / float64(bins)
 	other := l.moved(nil, nil, nil)
@@ -118,7 +123,7 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, intensit
 		c.KInhom, c.PCFInhom = make([]float64, bins), make([]float64, bins)
 	}
 	cells := newCells(other, reach)
-	weight := l.weights(how, pairs*math.Pi*reach*reach/l.area(), reach)
+	weight := l.weights(how, nA*nB*math.Pi*reach*reach/l.area(), reach)
 	c.K, c.PCF = make([]float64, bins), make([]float64, bins)
 	kept := make([]float64, bins) // for Border: first points that are far enough from the border
 	keptInhom := make([]float64, bins)
@@ -143,7 +148,7 @@ func (c *Curve) exact(ctx context.Context, l *plane, members [][]int32, intensit
 			for k := span[0]; k < span[1]; k++ {
 				dx, dy := cells.x[k]-x, cells.y[k]-y
 				d := math.Sqrt(float64(dx*dx) + float64(dy*dy))
-				if d > reach || cells.feature[k] == i {
+				if d > reach || cells.feature[k] == i || l.times != nil && !l.times.holds(i, cells.feature[k]) {
 					continue
 				}
 				w, kernelled := weight(x, y, dx, dy, d)

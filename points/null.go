@@ -115,6 +115,10 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions, curves bool) (
 	if o.Null == Relabel {
 		return m, nil
 	}
+	if o.Null == Times {
+		m.members = membersOf(p)
+		return m, nil
+	}
 	if !(l.area() > 0) {
 		return nil, fmt.Errorf("all points lie on one line: points.Null=%s needs an area", o.Null)
 	}
@@ -165,20 +169,14 @@ func membersOf(p *Set) [][]int32 {
 }
 
 // torus reports whether the model only moves features on the torus of a rectangle.
-func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel }
+func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel && m.null != Times }
 
 // Draw returns the points of one round, which depend only on the seed and the round. Points keep
 // their numbers and everything that the null model does not change.
 func (m *NullModel) Draw(seed uint64, round int) *Set {
 	if m.null == Times {
 		out := *m.set
-		out.Time = slices.Clone(out.Time)
-		rng := rand.New(rand.NewPCG(seed, uint64(round)))
-		for _, of := range m.members {
-			rng.Shuffle(len(of), func(i, j int) {
-				out.Time[of[i]], out.Time[of[j]] = out.Time[of[j]], out.Time[of[i]]
-			})
-		}
+		out.Time = permutedTimes(out.Time, m.members, seed, round)
 		return &out
 	}
 	l := m.draw(seed, round, nil)
@@ -199,6 +197,11 @@ func (m *NullModel) Draw(seed uint64, round int) *Set {
 func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	l := m.plane
+	if m.null == Times {
+		out := *l
+		out.times = &times{permutedTimes(l.times.at, m.members, seed, round), l.times.within, l.times.near}
+		return &out
+	}
 	if m.null == Relabel {
 		feature := slices.Clone(l.feature)
 		rng.Shuffle(len(feature), func(i, j int) { feature[i], feature[j] = feature[j], feature[i] })

@@ -176,6 +176,9 @@ func (s *pairSums) block(ctx context.Context, l *plane, c *cells, lo, hi int, mo
 				if b < 0 {
 					continue // nobody asked for this pair
 				}
+				if l.times != nil && !l.times.holds(c.point[i], c.point[j]) {
+					continue
+				}
 				nearest[b] = min(nearest[b], d2)
 				if int(j) < i {
 					continue // each pair once

@@ -25,6 +25,7 @@ type plane struct {
 	far          float64   // kept by reach
 	covered      *overlaps // of a study area that is no rectangle, for sums; nil means not made yet
 	slide        *slide    // how features have moved, if that counts
+	times        *times    // nil unless pairs of points must be near in time, too
 
 	forward, back func(x, y float64) (float64, float64) // from and to the coordinates of the Set
 }

@@ -161,10 +161,10 @@ func filesIn(folder string) ([]string, error) {
 
 // ReadFile reads points from a CSV or TSV table with a header, GeoJSON or GeoJSONSeq, Parquet or
 // GeoParquet, a Shapefile (with its .dbf and .prj beside it), a GeoPackage, FlatGeobuf, KML, GPX
-// waypoints or OSM PBF. A path may also be a connection string of a PostgreSQL database with PostGIS, such as
-// postgres://user@host/database, or host=localhost dbname=city after PG:.
-// Files other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP
-// archive, as KMZ is. The format is recognised from the first bytes.
+// waypoints or OSM PBF. A path may also be a connection string of a PostgreSQL database with
+// PostGIS, such as postgres://user@host/database, or host=localhost dbname=city after PG:. Files
+// other than Shapefiles may be compressed with gzip, zstd or bzip2; all may be in a ZIP archive, as
+// KMZ is. The format is recognised from the first bytes.
 func ReadFile(path string, opt ReadOptions) (*Input, error) {
 	return readFile(context.Background(), path, opt)
 }
@@ -193,8 +193,8 @@ func readFile(ctx context.Context, path string, opt ReadOptions) (*Input, error)
 	return in, nil
 }
 
-// Read is like ReadFile, from a stream. Parquet, GeoPackage and OSM PBF need random access: a stream
-// that is not a file is read into memory.
+// Read is like ReadFile, from a stream. Parquet, GeoPackage and OSM PBF need random access: a
+// stream that is not a file is read into memory.
 func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 	return read(context.Background(), r, "", opt)
 }

@@ -57,10 +57,14 @@ func (s *somePairs) ordered(a, b int32) int {
 func (s *somePairs) only(l *plane) *plane {
 	var x, y, weight []float64
 	var feature []int32
+	var at []int64
 	for i, f := range l.feature {
 		if len(s.of(f)) > 0 {
 			if l.slide != nil && l.slide.weight != nil {
 				weight = append(weight, l.slide.weight[i])
+			}
+			if l.times != nil {
+				at = append(at, l.times.at[i])
 			}
 			x, y, feature = append(x, l.x[i]), append(y, l.y[i]), append(feature, f)
 		}
@@ -69,6 +73,9 @@ func (s *somePairs) only(l *plane) *plane {
 		return l
 	}
 	m := l.moved(x, y, feature)
+	if l.times != nil {
+		m.times = &times{at, l.times.within, l.times.near}
+	}
 	if weight != nil {
 		m.slide = &slide{&slides{l.slide.all, weight}, l.slide.by}
 	}

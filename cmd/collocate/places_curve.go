@@ -40,6 +40,11 @@ study area is --window, or the one estimated from the points. Where it is no rec
 two shift features in the plane, with variances corrected for what then overlaps (Mrkvicka and
 others 2021), and the envelope is moved by what the shared density adds to L.
 
+--within counts only pairs of points that are near in time: space-time K, divided by K of times.
+--null times permutes the times of each feature's points: are points that are near in space also
+near in time (Knox)? Then K, pair correlation and index by chance keep all positions, so roads along
+which everything was surveyed are no attraction.
+
 All pairs of features are computed and the strongest shown, or those of --of and --near.`,
 		Args:        cobra.MinimumNArgs(1),
 		Annotations: hasGPU,
@@ -47,6 +52,7 @@ All pairs of features are computed and the strongest shown, or those of --of and
   collocate places curve trees.csv --of oak --near beech,birch --rounds 999 --csv curves.csv
   collocate places curve poi.geojson --window city.geojson --clip
   collocate places curve poi.geojson --of cafe --near bar --rounds 2499 --envelope rank
+  collocate places curve thefts.csv --time date --within 7d --null times --rounds 999
   collocate places curve poi.geojson --intensity shared --correction isotropic --csv curves.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(a, cmd, args) },
 	}
@@ -62,6 +68,9 @@ All pairs of features are computed and the strongest shown, or those of --of and
 func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if p.csv == "-" && p.svg == "-" {
 		return usagef("--csv - and --svg -: only one of them can be written to standard output")
+	}
+	if (p.ask.Within == "") != (p.ask.Time == "") {
+		return usagef("--time and --within go together: the column of times, and the largest difference between points")
 	}
 	if err := canWrite(p.csv, p.svg); err != nil {
 		return err
@@ -150,7 +159,7 @@ func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.
 		if v == nil {
 			return ""
 		}
-		return strconv.FormatFloat(v[r], 'g', -1, 64)
+		return number(v[r])
 	}
 	for _, v := range curves {
 		what, z := deviation(&v)

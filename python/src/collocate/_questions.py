@@ -372,6 +372,11 @@ class Curve(InArea, Points, Resources, total=False):
         "if no features are named, only this many pairs, the strongest; 0 means all",
     ]  # fmt: skip
     steps: Annotated[int, 50, "number of distances, evenly spaced up to the largest"]
+    within: Annotated[
+        str, "",
+        "only pairs of points at most this long apart, such as 7d, 12h or 30m: space-time K, "
+        "divided by K of times; the points must have times, which null times permutes",
+    ]  # fmt: skip
     correction: Annotated[
         str, "translation",
         "correction of K, L and pair correlation for the edges of the study area: translation, "
@@ -403,7 +408,8 @@ class Curve(InArea, Points, Resources, total=False):
     ]  # fmt: skip
     null: Annotated[
         str, "inhomogeneous",
-        "null model that features are compared with: inhomogeneous, shift, relabel, cluster",
+        "null model that features are compared with; times: with within only: inhomogeneous, "
+        "shift, relabel, cluster, times",
     ]  # fmt: skip
     adjust: Annotated[
         str, "fdr",

@@ -192,10 +192,10 @@ def curve(
     participation index, with the points of each feature that have one of the other near, of total.
     Points are as in `mine`.
     of, near: features; without them all pairs, or the strongest, if top says how many.
-    rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster).
-        This adds l_expected, l_low, l_high (95% of the rounds), the same for the index, p_value
-        and q_value, and with envelope="rank" the p-interval p_low, p_high. 0 means none, which is
-        faster.
+    rounds: compare with this many rounds of a null model (inhomogeneous, shift, relabel, cluster;
+        with within also times). This adds l_expected, l_low, l_high (95% of the rounds), the same
+        for the index, p_value and q_value, and with envelope="rank" the p-interval p_low, p_high.
+        0 means none, which is faster.
 
     With intensity="shared" or "own" there are k_inhomogeneous and pair_correlation_inhomogeneous.
     """

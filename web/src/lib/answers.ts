@@ -142,6 +142,7 @@ export interface Curve {
   participation_index?: (number | null)[] // Older form of the field of curves.
   rounds: number // Of the null model.
   unit: string // Of distances; "" if it is not known.
+  within?: string // How long apart pairs of points are at most.
 }
 
 export interface Dispersion {
