@@ -88,6 +88,11 @@ func (q *Search) order(r *search.Request) uint64 {
 		plain = 1
 	}
 	h.Write([]byte{byte(q.Mode), plain})
+	if r.Nearest != nil {
+		near := *r.Nearest
+		near.Filter = nil // q.Filter says it
+		fmt.Fprintf(h, "%v", near)
+	}
 	if r.Model != nil && r.Model != search.Model(search.BM25{}) { // most have that, and fmt takes a while
 		fmt.Fprintf(h, "%v", r.Model)
 	}

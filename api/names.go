@@ -20,6 +20,7 @@ var namesOf = map[reflect.Type][]string{
 	reflect.TypeFor[search.Collapse](): {search.NoCollapse.String(), search.BestPassage.String(),
 		search.SumOfPassages.String()},
 	reflect.TypeFor[search.Algorithm](): search.Algorithms(),
+	reflect.TypeFor[search.Fusion]():    search.Fusions(),
 	reflect.TypeFor[engine.Kind](): {engine.Auto.String(), engine.Sequential.String(),
 		engine.Multicore.String(), engine.GPU.String()},
 	reflect.TypeFor[bm25.Variant]():      bm25.SearchVariants(),

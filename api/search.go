@@ -17,7 +17,7 @@ import (
 
 // Search asks for the documents of an index that match a query best.
 type Search struct {
-	Query  string      `ask:"q" also:"query" python:"queries" flag:"" needed:"" help:"words, or a query in the query language"`
+	Query  string      `ask:"q" also:"query" python:"queries" flag:"" help:"words, or a query in the query language; it may be empty beside a vector"`
 	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
 	K      int         `ask:"k" short:"k" default:"10" range:"0.." at:"mcp: most=100, an assistant reads less" help:"number of documents; 0 only counts those that match"`
 	From   int         `ask:"from" also:"offset" python:"from_" range:"0.." help:"skip this many of the best documents, to see the next ones"`
@@ -41,6 +41,7 @@ type Search struct {
 
 	Synonyms string `ask:"synonyms" group:"Ranking" help:"synonyms of the query's words, instead of those of the index: rules in the form of Solr with semicolons between them, as in car, auto; colour => color (of the command, a file of them); none for none"`
 	Ranking
+	Meaning
 	Boost string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
 	Feedback
 
@@ -116,6 +117,9 @@ func (q *Search) Request(about *About) (r search.Request, d Details, err error) 
 
 // Prepare returns the request without its query, for doors that answer many: Ask sets it.
 func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) {
+	if r.Nearest, err = q.Meaning.nearest(); err != nil {
+		return r, d, err
+	}
 	r.Mode, r.Algorithm, r.Count, r.Collapse = q.Mode, q.Algorithm, q.Count, q.Collapse
 	if err := search.CheckCollapse(about.Schema, &r); err != nil {
 		return r, d, wrong("collapse", err)
@@ -169,7 +173,7 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 // Ask sets the query of a request that Prepare made: plain words, or a tree if it has operators or
 // there is a filter.
 func (q *Search) Ask(about *About, r *search.Request, words string) error {
-	if r.Text = words; strings.TrimSpace(words) == "" {
+	if r.Text = words; strings.TrimSpace(words) == "" && r.Nearest == nil {
 		return wrongf("q", "it is empty: want words")
 	}
 	if !utf8.ValidString(words) && !text.OfBytes(about.Analyzer) {
@@ -179,6 +183,17 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 	filter, err := query.ParseFilter(q.Filter, options)
 	if err != nil {
 		return wrong("filter", err)
+	}
+	if r.Nearest != nil {
+		near := *r.Nearest // of this query
+		near.Filter, filter = filter, nil
+		r.Nearest = &near
+		if err := search.CheckNearest(about.Schema, r); err != nil {
+			return wrong("vector", err)
+		}
+		if strings.TrimSpace(words) == "" {
+			return nil
+		}
 	}
 	// An object of weights is for the analyzer.
 	plain := q.Plain || text.OfWeights(about.Analyzer) && strings.HasPrefix(strings.TrimSpace(words), "{")

@@ -13,8 +13,13 @@
 //	date     one moment, to filter and to sort by
 //	geo      one point on the globe, to filter by
 //	stored   kept to be shown, not searched
+//	vector   numbers of a fixed count, to find documents with similar ones
 //
 // All fields are stored, so that hits can show them, unless they are marked unstored.
+//
+// A vector field has options of its own: the number of dimensions, a metric (cosine, dot or
+// euclidean), the precision of what is stored (float32, float16 or int8), and optional, which allows
+// documents without a vector. Vectors are not among the stored fields.
 //
 // A schema is written as a list on a command line, or as JSON in a file. The analyzer of a text
 // field may be a chain of package text, such as words|lower|stem(english).
@@ -44,4 +49,7 @@
 //     with lng, long or longitude); or GeoJSON's {"type": "Point", "coordinates": [16.4, 48.2]},
 //     which has the longitude first. A list of two numbers is refused, because both orders are in
 //     use. Points are rounded to 1e-7 degrees, about a centimetre.
+//   - A vector is a JSON array of numbers, [0.5, -1, 2e-3], each rounded to float32, or what
+//     VectorValue makes. Its length is at most 2^60 and, unless it is zero, at least 2^-60; under
+//     cosine it must not be zero. int8 takes whole numbers from -128 to 127; float16 rounds.
 package fields

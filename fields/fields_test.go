@@ -68,7 +68,7 @@ func TestPlainNamesAreNoSchema(t *testing.T) {
 func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 	for list, want := range map[string]string{
 		"url:keyword":                     "no field is text",
-		"a:text,b:txt":                    `field "b": unknown type of a field "txt": want text, keyword, number, date, geo or stored`,
+		"a:text,b:txt":                    `field "b": unknown type of a field "txt": want text, keyword, number, date, geo, stored or vector`,
 		"a:text,A:keyword":                `field "A" is named twice`,
 		"a:text,n:number:english":         `option "english"`,
 		"a:text,n:number:weight=2":        "a weight needs a text field",

@@ -26,10 +26,11 @@ const (
 	Date                // one moment, to filter and to sort by
 	Geo                 // one point on the globe, to filter by
 	Stored              // kept to be shown, not searched
+	Vector              // numbers of a fixed count, to find documents with similar ones
 )
 
 var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo",
-	"stored")
+	"stored", "vector")
 
 func (t Type) String() string { return typeNames.Of(t) }
 
@@ -40,7 +41,7 @@ func (t Type) MarshalText() ([]byte, error) { return typeNames.Text(t) }
 func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }
 
 // HasColumn reports whether values of the type are kept in a column, for filters and sorting.
-func (t Type) HasColumn() bool { return t != Text && t != Stored }
+func (t Type) HasColumn() bool { return t != Text && t != Stored && t != Vector }
 
 // Field is one field of a Schema.
 type Field struct {
@@ -62,6 +63,14 @@ type Field struct {
 	Split string `json:"split,omitempty"`
 	// Missing is a text that means no value, such as NA.
 	Missing string `json:"missing,omitempty"`
+	// Dim is the number of dimensions of a vector field, 1 to MaxDim.
+	Dim int `json:"dim,omitempty"`
+	// Metric says how vectors of the field are compared; the zero value is Cosine.
+	Metric Metric `json:"metric,omitempty"`
+	// Precision is that of the stored vectors; the zero value is Float32.
+	Precision Precision `json:"precision,omitempty"`
+	// Optional allows documents without a vector; otherwise one is an error.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Sources returns the columns or JSON fields that hold the values.
@@ -111,7 +120,8 @@ func (s *Schema) Has(test func(*Field) bool) bool {
 }
 
 // IsStored reports whether the values of a field are stored, so that they can be shown.
-func IsStored(f *Field) bool { return !f.Unstored }
+// Vectors are kept for searches alone.
+func IsStored(f *Field) bool { return !f.Unstored && f.Type != Vector }
 
 // Equal reports whether two schemas are equal.
 func (s *Schema) Equal(t *Schema) bool {
@@ -173,6 +183,12 @@ func (f *Field) check() error {
 		return fmt.Errorf("split needs a keyword field; a %s field has one value", f.Type)
 	case f.Type == Text && f.Missing != "":
 		return errors.New("missing has no effect on text, which may be empty")
+	case f.Type == Vector && (f.Dim < 1 || f.Dim > MaxDim):
+		return fmt.Errorf("%d dimensions: want 1 to %d, as in embedding:vector:384", f.Dim, MaxDim)
+	case f.Type == Vector && (f.Unstored || f.Missing != ""):
+		return errors.New("unstored and missing have no effect on a vector; optional allows documents without one")
+	case f.Type != Vector && (f.Dim != 0 || f.Metric != Cosine || f.Precision != Float32 || f.Optional):
+		return fmt.Errorf("dimensions, a metric, a precision and optional need a vector field, not a %s", f.Type)
 	case f.Type == Stored && f.Unstored:
 		return errors.New("a stored field cannot be unstored: nothing would be left of it")
 	case len(f.From) > 2 || len(f.From) == 2 && f.Type != Geo:
@@ -275,11 +291,16 @@ func (f *Field) options(list string) error {
 			if f.Weight, err = strconv.ParseFloat(value, 64); err != nil || f.Weight <= 0 {
 				return fmt.Errorf("weight %q: want a positive number", value)
 			}
+		case f.Type == Vector && f.vectorOption(item):
 		case item == "unstored":
 			f.Unstored = true
 		case f.Type == Text && !given && f.Analyzer == "":
 			f.Analyzer = item
 		default:
+			if f.Type == Vector {
+				return fmt.Errorf("option %q: want the number of dimensions, %s, %s, optional or from=COLUMN",
+					item, strings.Join(metricNames.List(), ", "), strings.Join(precisionNames.List(), ", "))
+			}
 			return fmt.Errorf("option %q: want from=COLUMN, split=SEPARATOR, missing=TEXT, weight=NUMBER, unstored, or an analyzer for text", item)
 		}
 	}

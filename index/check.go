@@ -66,7 +66,7 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 // verify verifies all checksums.
 func (r *Reader) verify(ctx context.Context) error {
 	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile,
-		levelsFile, impactsFile, positionsFile, schemaFile, columnsFile, storedFile} {
+		levelsFile, impactsFile, positionsFile, schemaFile, columnsFile, vectorsFile, storedFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)

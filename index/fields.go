@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/index/dense"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
@@ -19,6 +20,7 @@ import (
 type fieldReader struct {
 	schema  *fields.Schema
 	columns *columns.Set
+	vectors *dense.Set
 	stored  *textReader
 	stamps  []fileStamp
 	names   []string  // names of the text fields
@@ -33,6 +35,8 @@ func StoresText(s *fields.Schema) bool {
 func hasColumns(s *fields.Schema) bool {
 	return s.Has(func(f *fields.Field) bool { return f.Type.HasColumn() })
 }
+
+func hasVectors(s *fields.Schema) bool { return len(s.Of(fields.Vector)) > 0 }
 
 func (r *Reader) openSchema(f *sections.File) error {
 	b, err := whole(f, "schema")
@@ -65,6 +69,11 @@ func (r *Reader) openColumns(f *sections.File) (err error) {
 	return err
 }
 
+func (r *Reader) openVectors(f *sections.File) (err error) {
+	r.fields.vectors, err = dense.Open(f, r.fields.schema, int(r.meta.docs))
+	return err
+}
+
 func (r *Reader) openStored(f *sections.File) (err error) {
 	r.fields.stored, err = openText(f, int(r.meta.docs))
 	return err
@@ -73,7 +82,8 @@ func (r *Reader) openStored(f *sections.File) (err error) {
 // openFields opens the indexes of the text fields, and checks that no file is missing.
 func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	s := r.fields.schema
-	if hasColumns(s) != (r.fields.columns != nil) || s.Has(fields.IsStored) != (r.fields.stored != nil) {
+	if hasColumns(s) != (r.fields.columns != nil) || hasVectors(s) != (r.fields.vectors != nil) ||
+		s.Has(fields.IsStored) != (r.fields.stored != nil) {
 		return r.named(schemaFile, errors.New("corrupted: the files do not belong to the schema"))
 	}
 	for i, name := range r.fields.names {
@@ -125,6 +135,17 @@ func (r *Reader) Column(name string) (*columns.Column, error) {
 	return r.fields.columns.Column(name)
 }
 
+// Vectors returns the vectors of a field, or nil if there is no such vector field.
+func (r *Reader) Vectors(name string) (*dense.Column, error) {
+	if r.closed {
+		return nil, ErrClosed
+	}
+	if r.fields == nil || r.fields.vectors == nil {
+		return nil, nil
+	}
+	return r.fields.vectors.Column(name), nil
+}
+
 // Stored returns the stored values of a document, one entry for each field of the schema. The entry
 // of a field that is not stored, or has no value, is empty.
 func (r *Reader) Stored(doc int) (values []fields.Values, err error) {
@@ -147,7 +168,7 @@ var errRecord = errors.New("corrupted: the stored fields of a document cannot be
 // appendRecord is the inverse of parseRecord.
 func appendRecord(dst []byte, s *fields.Schema, values []fields.Values) []byte {
 	for i := range s.Fields {
-		if s.Fields[i].Unstored {
+		if !fields.IsStored(&s.Fields[i]) {
 			continue
 		}
 		var v fields.Values
@@ -166,7 +187,7 @@ func parseRecord(s *fields.Schema, record []byte) ([]fields.Values, error) {
 	values := make([]fields.Values, len(s.Fields))
 	b := byteReader{b: record}
 	for i := range s.Fields {
-		if s.Fields[i].Unstored {
+		if !fields.IsStored(&s.Fields[i]) {
 			continue
 		}
 		n := b.uvarint()
@@ -222,6 +243,11 @@ func (r *Reader) checkFields(ctx context.Context, o CheckOptions) error {
 	if c := r.fields.columns; c != nil {
 		if err := c.Check(); err != nil {
 			return in(columnsFile, err)
+		}
+	}
+	if v := r.fields.vectors; v != nil {
+		if err := v.Check(); err != nil {
+			return in(vectorsFile, err)
 		}
 	}
 	if t := r.fields.stored; t != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/index/dense"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/text"
 	"github.com/collocate/collocate/weigh"
@@ -18,6 +19,7 @@ import (
 type fieldWriter struct {
 	schema  *fields.Schema
 	columns *columns.Builder // nil without columns
+	vectors *dense.Builder   // nil without vectors
 	stored  *textWriter      // nil without stored fields
 	texts   []*fieldInverter
 	share   int64 // memory for each inversion, in bytes
@@ -92,6 +94,9 @@ func startFields(w *Writer, s *fields.Schema) (*fieldWriter, error) {
 	if hasColumns(s) {
 		f.columns = columns.NewBuilder(s, w.memory/columnShare)
 	}
+	if hasVectors(s) {
+		f.vectors = dense.NewBuilder(s, w.tempDir, w.memory/columnShare)
+	}
 	if s.Has(fields.IsStored) {
 		var err error
 		if f.stored, err = newTextWriter(w.dir, storedFile, w.memory); err != nil {
@@ -114,6 +119,17 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 			}
 		}
 		if err := f.columns.Put(values); err != nil {
+			return err
+		}
+	}
+	if f.vectors != nil {
+		values := f.vectors.Batch(b.Seq)
+		for i := range b.Docs {
+			if err := values.Add(b.Docs[i].Fields); err != nil {
+				return fmt.Errorf("%s: %w", b.Where(i), err)
+			}
+		}
+		if err := f.vectors.Put(values); err != nil {
 			return err
 		}
 	}
@@ -203,6 +219,9 @@ func (f *fieldWriter) files() []string {
 	if f.columns != nil {
 		names = append(names, columnsFile)
 	}
+	if f.vectors != nil {
+		names = append(names, vectorsFile)
+	}
 	if f.stored != nil {
 		names = append(names, storedFile)
 	}
@@ -235,6 +254,18 @@ func (f *fieldWriter) commit(w *Writer) error {
 			return err
 		}
 	}
+	if f.vectors != nil {
+		if out, err = createFile(w.dir, vectorsFile); err != nil {
+			return err
+		}
+		if err := errors.Join(f.vectors.Write(out.Writer, docs), f.vectors.Close()); err != nil {
+			out.f.Abort()
+			return err
+		}
+		if err := out.commit(); err != nil {
+			return err
+		}
+	}
 	if f.stored != nil {
 		if err := f.stored.finish(docs); err != nil {
 			return err
@@ -248,6 +279,7 @@ func (f *fieldWriter) commit(w *Writer) error {
 }
 
 func (f *fieldWriter) abort() {
+	f.vectors.Close()
 	if f.stored != nil {
 		f.stored.abort()
 	}
@@ -264,6 +296,12 @@ func (r *Reader) rewriteFields(ctx context.Context, w *Writer, order, place []ui
 	if b := w.fields.columns; b != nil {
 		values := b.Batch(0)
 		if err := errors.Join(values.From(r.fields.columns, slices.Values(order)), b.Put(values)); err != nil {
+			return err
+		}
+	}
+	if b := w.fields.vectors; b != nil {
+		values := b.Batch(0)
+		if err := errors.Join(values.From(r.fields.vectors, slices.Values(order)), b.Put(values)); err != nil {
 			return err
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	schemaFile   = "schema"
 	columnsFile  = "columns"
 	storedFile   = "stored"
+	vectorsFile  = "vectors"
 
 	fieldsFolder = "fields" // contains the indexes of text fields
 
@@ -47,6 +48,7 @@ var magics = map[string]string{
 	schemaFile:   "COLOSCH\n",
 	columnsFile:  "COLOCOL\n",
 	storedFile:   "COLOSTO\n",
+	vectorsFile:  "COLOVEC\n",
 
 	positionsFile: "COLOPOS\n",
 	rootFile:      "COLOROT\n",

@@ -266,6 +266,14 @@ func (m *merger) writeFields(ctx context.Context, w *Writer) (err error) {
 			}
 		}
 	}
+	if b := w.fields.vectors; b != nil {
+		for i := range m.sources {
+			s, values := &m.sources[i], b.Batch(i)
+			if err := errors.Join(values.From(s.fields.vectors, s.kept()), b.Put(values)); err != nil {
+				return err
+			}
+		}
+	}
 	if first.stored != nil {
 		t := &textStream{w: w.fields.stored}
 		if err := m.writeTexts(ctx, t, func(r *Reader) *textReader { return r.fields.stored }); err != nil {

@@ -133,6 +133,8 @@ package index
 //
 // File "columns", if the schema has keywords, numbers, dates or points: see package columns.
 //
+// File "vectors", if the schema has vectors: see package dense.
+//
 // File "stored", if the schema has stored fields, has the format of "text". In place of text, a
 // document has for each stored field of the schema the number of values as uvarint, and for each
 // value its length as uvarint and its bytes.
@@ -440,7 +442,8 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	if n := len(steps); n <= len(stamps) && r.meta.flags&flagFields != 0 {
 		// The remaining files depend on the schema, which is not known yet; openFields checks them.
 		for _, s := range stamps[n:] {
-			open := map[string]func(*sections.File) error{columnsFile: r.openColumns, storedFile: r.openStored}[s.name]
+			open := map[string]func(*sections.File) error{columnsFile: r.openColumns,
+				vectorsFile: r.openVectors, storedFile: r.openStored}[s.name]
 			if open == nil {
 				break
 			}

@@ -65,6 +65,7 @@ var partOfSection = map[string]map[string]string{
 	impactsFile: {"": "impacts"},
 	schemaFile:  {"": "schema"},
 	columnsFile: {"": "columns"},
+	vectorsFile: {"": "vectors"},
 	storedFile:  {"": "stored fields"},
 
 	positionsFile: {"": "positions"},
@@ -104,7 +105,7 @@ func (r *Reader) Stats() Stats {
 	}
 	known := int64(0)
 	for _, name := range []string{"postings", "skips and bounds", "levels", "impacts", "positions",
-		"dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns",
+		"dictionary", "document lengths", "document IDs", "stored text", "stored fields", "columns", "vectors",
 		"schema"} {
 		if size, ok := sizes[name]; ok {
 			s.Parts = append(s.Parts, Part{name, size})

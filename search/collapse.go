@@ -35,6 +35,8 @@ func CheckCollapse(schema *fields.Schema, r *Request) error {
 		return ask.Refuse("collapse %v: the index has no passages", r.Collapse)
 	case r.After != nil:
 		return ask.Refuse("collapse %v: it begins with the best document: use From instead of After", r.Collapse)
+	case r.Collapse == SumOfPassages && r.Nearest != nil:
+		return ask.Refuse("collapse %v: there are no sums beside a vector: collapse to the best", r.Collapse)
 	case r.Collapse == SumOfPassages && r.Sort != nil:
 		return ask.Refuse("collapse %v: a sort by fields has no sums: leave one of them out", r.Collapse)
 	}
@@ -84,7 +86,10 @@ func (s *Searcher) searchCollapsed(ctx context.Context, r Request) (*Result, err
 		if n < plain.K || plain.K == NoHits || !c.sums && len(c.all.Hits) >= want {
 			break
 		}
-		plain.After = &last
+		if plain.After = &last; plain.Nearest != nil { // all over, which is faster than going on
+			plain.After, c.place = nil, map[string]int{}
+			c.all.Hits = c.all.Hits[:0]
+		}
 		plain.Count, plain.Facets = false, nil
 		plain.K = min(MaxK, roundFactor*plain.K)
 	}

@@ -34,6 +34,9 @@ type Explanation struct {
 	Tree *Part `json:"tree,omitempty"`
 	// Boosts are those of the request, in order. Score is then that after the last of them.
 	Boosts []BoostScore `json:"boosts,omitempty"`
+	// Vector is the part of the request's vector. Score is then that of both, and Words or Tree
+	// have the scores before they are weighted.
+	Vector *VectorScore `json:"vector,omitempty"`
 }
 
 // WordScore is the contribution of one query word to a document's score.
@@ -67,6 +70,9 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 		return nil, err
 	}
 	defer s.leave()
+	if r.Nearest != nil {
+		return s.explainNearest(ctx, r, docs)
+	}
 	s.takeBoosts(&r)
 	if len(r.Boosts) > 0 {
 		plain := r

@@ -35,6 +35,7 @@ type (
 	//		Synonyms  *text.Synonyms // instead of those of the index; without rules: none
 	//		Proximity *Proximity // rewards query words that are adjacent in a document
 	//		Boosts    []Boost   // raise scores by values of fields
+	//		Nearest   *Nearest  // ranks by the similarity of vectors, beside the words if any
 	//	}
 	Request = ask.Request
 	// Word is a word of a query, in the form in which the index has it.

@@ -83,7 +83,7 @@ func NewOver(r *segments.Reader, analyzers ...text.Analyzer) (*Searcher, error) 
 	s := &Searcher{index: r, analyzer: a, words: words, with: analyzers, snippets: freelist.New(newSnippetMaker)}
 	s.users.idle = make(chan struct{})
 	if schema := r.Schema(); schema != nil {
-		s.names = schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
+		s.names = schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored && f.Type != fields.Vector })
 	}
 	for _, w := range words {
 		s.special = s.special || w.synonyms != nil || text.Stacks(w.analyzer)
@@ -202,6 +202,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	}
 	if r.Collapse != NoCollapse {
 		return s.searchCollapsed(ctx, r)
+	}
+	if r.Nearest != nil {
+		return s.searchNearest(ctx, r)
 	}
 	if len(r.Boosts) > 0 {
 		return s.searchBoosted(ctx, r)

@@ -90,5 +90,5 @@ func each(parts []query.Node, fn func(query.Node) query.Node) []query.Node {
 // hasValues reports whether a schema has a field of that name that is not text.
 func hasValues(schema *fields.Schema, name string) bool {
 	at := schema.Find(name)
-	return at >= 0 && schema.Fields[at].Type != fields.Text && schema.Fields[at].Type != fields.Stored
+	return at >= 0 && schema.Fields[at].Type.HasColumn()
 }

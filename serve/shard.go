@@ -359,7 +359,7 @@ func (a *about) fieldNames() []string {
 	if a.schema == nil {
 		return nil
 	}
-	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored })
+	return a.schema.Names(func(f *fields.Field) bool { return f.Type != fields.Stored && f.Type != fields.Vector })
 }
 
 // errNoShards is the error of a root without reachable shards, errNoAnswer of one whose shards

@@ -290,7 +290,7 @@ func (s *jsonScanner) field(wanted []int) error {
 	f := jsonField{found: true, first: len(s.parts)}
 	err := error(nil)
 	switch {
-	case s.isPoint(wanted), s.weights && i < len(s.wants.texts) && s.at < len(s.b) && s.b[s.at] == '{':
+	case s.isWhole(wanted), s.weights && i < len(s.wants.texts) && s.at < len(s.b) && s.b[s.at] == '{':
 		if err = s.whole(); err != nil {
 			return err
 		}
@@ -325,22 +325,26 @@ func (s *jsonScanner) field(wanted []int) error {
 	return nil
 }
 
-// isPoint reports whether the next value is an object or array of a geo field.
-func (s *jsonScanner) isPoint(wanted []int) bool {
+// isWhole reports whether the next value is an object or array of a geo or vector field.
+func (s *jsonScanner) isWhole(wanted []int) bool {
 	if s.at == len(s.b) || s.b[s.at] != '{' && s.b[s.at] != '[' {
 		return false
 	}
 	for _, i := range wanted {
 		if i -= len(s.wants.texts) + len(s.wants.ids); i >= 0 &&
-			s.schema.Fields[s.wants.others[i].field].Type == fields.Geo {
+			slices.Contains(takenWhole, s.schema.Fields[s.wants.others[i].field].Type) {
 			return true
 		}
 	}
 	return false
 }
 
-// whole takes an object or an array as it is. A point is parsed by package fields, which refuses an
-// array, as its order of latitude and longitude is ambiguous; weights by the analyzer.
+// takenWhole are the types of fields whose arrays are one value.
+var takenWhole = []fields.Type{fields.Geo, fields.Vector}
+
+// whole takes an object or an array as it is. Package fields parses vectors, and points, of which
+// it refuses an array, as its order of latitude and longitude is ambiguous; the analyzer parses
+// weights.
 func (s *jsonScanner) whole() error {
 	start := s.at
 	if err := s.skip(2); err != nil {

@@ -22,7 +22,7 @@ var (
 		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
 		"tls-cert", "tls-key", "token-file", "reference",
-		"stopwords", "synonyms", "ids", "id-root", "vectors", "shard-token-file", "indexes"}
+		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-of", "shard-token-file", "indexes"}
 )
 
 // leadingPaths is the number of leading arguments that are paths, for verbs whose other arguments

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/vecfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
 )
@@ -27,7 +29,9 @@ type searchFlags struct {
 	highlight, unhighlight string
 	parallel               parallelFlags
 	tokenFile              string
-	warned                 bool // operators without effect were noted
+	vectorOf               string
+	vectors                [][]float32 // of vectorOf
+	warned                 bool        // operators without effect were noted
 	all                    bool
 }
 
@@ -107,6 +111,9 @@ thesis that 'collocate bench thesis' is about.`,
 					return err
 				}
 			}
+			if err := f.readVectors(a, cmd); err != nil {
+				return err
+			}
 			if isServer(args[0]) {
 				return a.searchRemote(cmd.Context(), args[0], words, &f, cmd.Flags())
 			}
@@ -137,6 +144,8 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.encoding, "encoding", "",
 		"encoding of the topics: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, "+
 			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
+	fl.StringVar(&f.vectorOf, "vector-of", "", "`FILE` with the vector of the query, or - for standard input: a JSON array, .npy or .fvecs; with --topics it has one for each, in their order")
+	group(cmd, "Vectors", "vector-of")
 	group(cmd, "Topics", "topics", "run", "tag", "query-language", "topic-field", "topic-ids", "encoding")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
@@ -201,10 +210,31 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return a.searchTopics(ctx, s, r, f)
 	case f.all:
 		return a.searchAll(ctx, s, r, details, words, f)
-	case words != "":
+	case words != "" || r.Nearest != nil:
 		return a.searchOne(ctx, s, r, details, words, f)
 	}
 	return a.searchLines(ctx, s, r, details, f)
+}
+
+// readVectors reads the vectors of --vector-of. The first becomes that of the question.
+func (f *searchFlags) readVectors(a *app, cmd *cobra.Command) (err error) {
+	switch {
+	case f.vectorOf == "":
+		return nil
+	case f.set("vector"):
+		return usagef("--vector and --vector-of: give only one of them")
+	}
+	if f.vectors, err = vecfile.Open(f.vectorOf, a.stdin); err != nil {
+		return err
+	}
+	if len(f.vectors) > 1 && f.topics == "" {
+		return fmt.Errorf("%s has %d vectors: want one, or --topics", f.vectorOf, len(f.vectors))
+	}
+	list := make([]string, len(f.vectors[0]))
+	for i, x := range f.vectors[0] {
+		list[i] = strconv.FormatFloat(float64(x), 'g', -1, 32)
+	}
+	return cmd.Flags().Set("vector", strings.Join(list, ","))
 }
 
 // useHighlights chooses the marks around query words in snippets: bold on a terminal, else stars.

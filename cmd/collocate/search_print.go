@@ -54,10 +54,34 @@ func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 	}
 }
 
+// printVector prints the part of a vector in a score, and that of the words beside it.
+func printVector(w io.Writer, v *search.VectorScore) {
+	what := v.Metric
+	if v.Missing {
+		what = "no vector"
+	}
+	rank := func(n int) string {
+		if v.Fusion != search.ReciprocalRanks.String() {
+			return ""
+		}
+		if n == 0 {
+			return ", not in the list"
+		}
+		return fmt.Sprintf(", rank %d", n)
+	}
+	fmt.Fprintf(w, "\t%-20s %.6f  %s, weight %g%s\n", v.Field, v.Similarity, what, v.Weight, rank(v.Rank))
+	if v.Fusion != "" {
+		fmt.Fprintf(w, "\t%-20s %.6f  weight %g%s\n", "words", v.Words, v.WordWeight, rank(v.WordsRank))
+	}
+}
+
 // printSum prints the score of an explanation with the statistics of the document and the index.
 func printSum(w io.Writer, e *search.Explanation) {
 	for _, b := range e.Boosts {
 		fmt.Fprintf(w, "\t%-20s %.6f  after a value of %.6g\n", b.Boost, b.Score, b.Value)
+	}
+	if v := e.Vector; v != nil {
+		printVector(w, v)
 	}
 	fmt.Fprintf(w, "\t%-20s %.6f  length %d", "sum", e.Score, e.Length)
 	if e.MeanLength > 0 {

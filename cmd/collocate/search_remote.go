@@ -27,12 +27,14 @@ func isServer(dir string) bool {
 }
 
 // clientFlags are the flags that concern only the connection and the output.
-var clientFlags = []string{"token-file", "json", "quiet", "verbose", "all"}
+var clientFlags = []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}
 
 // remoteQuery returns the parameters for a server: the query, and the flags that were given. A flag
 // that is not for a server is an error.
 func remoteQuery(words string, given *pflag.FlagSet) (ask url.Values, err error) {
-	ask = url.Values{"q": {words}}
+	if ask = (url.Values{}); words != "" {
+		ask.Set("q", words)
+	}
 	given.Visit(func(f *pflag.Flag) {
 		p := flags.Param(f)
 		switch {
@@ -55,7 +57,7 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if err != nil {
 		return err
 	}
-	if words == "" {
+	if words == "" && len(f.ask.Vector) == 0 {
 		return usagef("the query is missing: a server answers one query")
 	}
 	token, err := readToken("token-file", f.tokenFile)

@@ -29,9 +29,12 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"variant": {"lucene", "variant", "lucene"}, "snippet-size": {"80", "snippet_size", "80"},
 		"after": {"abc", "after", "abc"}, "boost": {"log(views, 9)", "boost", "log(views, 9)"},
 		"synonyms": {"none", "synonyms", "none"}, "collapse": {"best", "collapse", "best"},
+		"vector": {"1,-2.5", "vector", "1,-2.5"}, "vector-field": {"v", "vector_field", "v"},
+		"vector-weight": {"2", "vector_weight", "2"}, "word-weight": {"3", "word_weight", "3"},
+		"fusion": {"rrf", "fusion", "rrf"}, "depth": {"50", "depth", "50"},
 		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
 	}
-	used := []string{"token-file", "json", "quiet", "verbose", "all"}
+	used := []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}
 	refused := []string{
 		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",

@@ -57,6 +57,9 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if w.requests, err = f.requestsOf(s, r, topics); err != nil {
 		return err
 	}
+	if err := f.giveVectors(w.requests); err != nil {
+		return err
+	}
 	if f.run == "-" {
 		err = w.write(ctx, a.stdout)
 	} else {
@@ -80,6 +83,23 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
 	a.printEnergy(used)
+	return nil
+}
+
+// giveVectors gives each topic its vector.
+func (f *searchFlags) giveVectors(requests []search.Request) error {
+	if f.vectors == nil {
+		return nil
+	}
+	if len(f.vectors) != len(requests) {
+		return fmt.Errorf("%s has %d vectors: want one for each of %s", f.vectorOf, len(f.vectors),
+			counted(len(requests), "topic"))
+	}
+	for i := range requests {
+		near := *requests[i].Nearest
+		near.Vector = f.vectors[i]
+		requests[i].Nearest = &near
+	}
 	return nil
 }
 

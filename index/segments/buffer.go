@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/columns"
+	"github.com/collocate/collocate/index/dense"
 	"github.com/collocate/collocate/text"
 )
 
@@ -32,6 +33,7 @@ type buffer struct {
 
 	// Only if documents have fields:
 	columns   *columns.Batch // their values, to check them and to know their size
+	vector    []float32      // to check one
 	longest   int64          // bytes of the longest text
 	splitters []splitter
 }
@@ -142,6 +144,12 @@ func (b *buffer) addFields(d text.Document) error {
 	// Report values of the wrong type now, not when all documents are written.
 	if err := b.columns.Add(d.Fields); err != nil {
 		return fmt.Errorf("document %q: %w", d.ID, err)
+	}
+	for _, i := range b.schema.Of(fields.Vector) {
+		var err error
+		if b.vector, err = dense.Check(b.vector[:0], &b.schema.Fields[i], d.Fields[i]); err != nil {
+			return fmt.Errorf("document %q: %w", d.ID, err)
+		}
 	}
 	b.remove(d.ID)
 	doc := bufferDoc{id: d.ID, fields: make([]fields.Values, len(d.Fields))}

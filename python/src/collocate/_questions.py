@@ -135,6 +135,25 @@ class Search(TypedDict, total=False):
         "terrier",
     ]  # fmt: skip
     mu: Annotated[float, None, "dirichlet: smoothing, in words added to each document (mu)"]
+    vector: Annotated[
+        Iterable[float], (),
+        "rank by the similarity of this vector to those of documents, exactly: alone, or added "
+        "to the score of the query's words, which then only add; as many numbers as the field "
+        "has dimensions",
+    ]  # fmt: skip
+    vector_field: Annotated[
+        str, "",
+        "the field with the documents' vectors; it may be left out if there is only one",
+    ]  # fmt: skip
+    vector_weight: Annotated[float, 1, "weight of the similarity beside words"]
+    word_weight: Annotated[float, 1, "weight of the words' score beside a vector"]
+    fusion: Annotated[
+        str, "sum",
+        "how words and vector become one score: sum: added with their weights; shares: the same, "
+        "each divided by the best score or similarity of any document; rrf: weight/(60+rank) in "
+        "the lists of the best by each, added",
+    ]  # fmt: skip
+    depth: Annotated[int, 100, "rrf: length of the lists that are combined"]
     boost: Annotated[
         str, "",
         "raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) "

@@ -102,14 +102,16 @@ type Request struct {
 	// Boosts raise scores by values of fields, in this order.
 	Boosts []Boost
 
-	_ uint64 // fills the size
+	// Nearest ranks by the similarity of vectors, beside the words if there are any; nil means by
+	// words alone.
+	Nearest *Nearest
 }
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
 	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
 		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0 ||
-		r.Collapse != NoCollapse ||
+		r.Collapse != NoCollapse || r.Nearest != nil ||
 		r.Synonyms != nil && r.Synonyms.Len() > 0
 }
 

@@ -54,6 +54,9 @@ func (x *exec) in(q query.Field, do func() error) error {
 		if err != nil {
 			return err
 		}
+		if c == nil && schema.Fields[at].Type == fields.Vector {
+			return ask.Refuse("%v: the field %q has vectors: give one with the query instead", q, q.Name)
+		}
 		if c == nil {
 			return ask.Refuse("%v: the field %q is only stored and cannot be searched", q,
 				q.Name)

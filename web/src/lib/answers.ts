@@ -196,6 +196,18 @@ export interface Explanation {
   model: string // The scoring model with its parameters.
   score: number // Sum of the scores of Words, or of the leaves of Tree.
   tree?: Part
+  vector?: {
+    field: string
+    fusion?: string // How both were combined; "" without words.
+    metric: string
+    missing?: boolean // The document has no vector.
+    rank?: number // Among the best by vectors, for rrf.
+    similarity: number // 0 if the vector is missing.
+    weight: number // Of the similarity in the sum, shares included.
+    word_weight: number // Of the words.
+    words: number // Score of the query's words.
+    words_rank?: number // Among the best by words, for rrf.
+  } // The part of the request's vector. Score is then that of both, and Words or Tree have the scores before they are weighted.
   words: {
     df: number // Number of documents that contain it; 0 if none does.
     fields?: number[] // The term frequencies in the fields of BM25F, in the schema's order.
@@ -255,9 +267,13 @@ export interface IndexSize {
   documents: number // Documents, including deleted ones (see Deleted).
   fields?: {
     analyzer?: string // The name of the analyzer of a text field, or a chain; "" means that of the index.
+    dim?: number // The number of dimensions of a vector field, 1 to MaxDim.
     from?: string[] // From names the columns or JSON fields that hold the values; if it is empty, they are in the one called Name. A point may come from two, latitude and longitude.
+    metric?: string // Metric says how vectors of the field are compared; the zero value is Cosine.
     missing?: string // A text that means no value, such as NA.
     name: string // What queries and hits call the field: 1 to 64 bytes, of letters, digits, _, - and ., beginning with a letter or _. Names of a schema must differ in more than case.
+    optional?: boolean // Optional allows documents without a vector; otherwise one is an error.
+    precision?: string // That of the stored vectors; the zero value is Float32.
     split?: string // A separator that divides a value into several keywords.
     type: string // Type tells how values are interpreted and what they are used for; the zero value is Text.
     unstored?: boolean // Unstored fields are not stored and cannot be shown.

@@ -1,0 +1,261 @@
+package fields
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/collocate/collocate/internal/choice"
+)
+
+// MaxDim is the largest number of dimensions of a vector.
+const MaxDim = 8192
+
+// Metric is a way to compare two vectors. More similar ones have a higher similarity.
+type Metric int
+
+const (
+	Cosine    Metric = iota // q·x / (|q||x|)
+	Dot                     // q·x
+	Euclidean               // 1 / (1 + |q - x|²)
+)
+
+var metricNames = choice.New[Metric]("metric", "cosine", "dot", "euclidean")
+
+func (m Metric) String() string { return metricNames.Of(m) }
+
+// MarshalText writes the name.
+func (m Metric) MarshalText() ([]byte, error) { return metricNames.Text(m) }
+
+// UnmarshalText reads a name.
+func (m *Metric) UnmarshalText(name []byte) error { return metricNames.Set(m, string(name)) }
+
+// Precision is that of the numbers of stored vectors.
+type Precision int
+
+const (
+	Float32 Precision = iota // as given
+	Float16                  // rounded to the nearest number of 16 bits, ties to even
+	Int8                     // as given: whole numbers from -128 to 127
+)
+
+var precisionNames = choice.New[Precision]("precision", "float32", "float16", "int8")
+
+func (p Precision) String() string { return precisionNames.Of(p) }
+
+// MarshalText writes the name.
+func (p Precision) MarshalText() ([]byte, error) { return precisionNames.Text(p) }
+
+// UnmarshalText reads a name.
+func (p *Precision) UnmarshalText(name []byte) error { return precisionNames.Set(p, string(name)) }
+
+// vectorOption takes an option that only vector fields have.
+func (f *Field) vectorOption(item string) bool {
+	if n, err := strconv.Atoi(item); err == nil && f.Dim == 0 {
+		f.Dim = n
+		return true
+	}
+	if m, err := metricNames.Parse(item); err == nil {
+		f.Metric = m
+		return true
+	}
+	if p, err := precisionNames.Parse(item); err == nil {
+		f.Precision = p
+		return true
+	}
+	if item == "optional" {
+		f.Optional = true
+		return true
+	}
+	return false
+}
+
+// binaryVector begins the value of a vector that was not read from text. What follows are float32,
+// the lowest byte first.
+const binaryVector = "\x00f32"
+
+// VectorValue returns a vector as a value of a field.
+func VectorValue(v []float32) []byte {
+	b := make([]byte, 0, len(binaryVector)+4*len(v))
+	b = append(b, binaryVector...)
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// ParseVector appends the numbers of a value to dst: a JSON array of numbers, or what VectorValue
+// made. A number that a float32 cannot represent is rounded; one that it cannot hold is refused.
+func ParseVector(dst []float32, value []byte) ([]float32, error) {
+	if len(value) >= len(binaryVector) && string(value[:len(binaryVector)]) == binaryVector {
+		b := value[len(binaryVector):]
+		if len(b)%4 != 0 {
+			return dst, fmt.Errorf("a vector of %d bytes: want a multiple of 4", len(b))
+		}
+		for ; len(b) > 0; b = b[4:] {
+			x := math.Float32frombits(binary.LittleEndian.Uint32(b))
+			if !finite(x) {
+				return dst, notFinite(len(dst), strconv.FormatFloat(float64(x), 'g', -1, 32))
+			}
+			dst = append(dst, x)
+		}
+		return dst, nil
+	}
+	return parseVectorJSON(dst, value)
+}
+
+func notFinite(place int, number string) error {
+	return fmt.Errorf("number %d of the vector is %s: want a finite number", place+1, number)
+}
+
+func finite(x float32) bool { return math.Abs(float64(x)) <= math.MaxFloat32 }
+
+func parseVectorJSON(dst []float32, b []byte) ([]float32, error) {
+	from := len(dst)
+	bad := func(at int) ([]float32, error) {
+		return dst, fmt.Errorf("%s is not a vector: want a JSON array of numbers, such as [0.5, -1, 2e-3] (number %d, byte %d)",
+			quoted(b), len(dst)-from+1, at+1)
+	}
+	at := 0
+	blanks := func() {
+		for at < len(b) && (b[at] == ' ' || b[at] == '\t' || b[at] == '\n' || b[at] == '\r') {
+			at++
+		}
+	}
+	take := func(c byte) bool {
+		if blanks(); at < len(b) && b[at] == c {
+			at++
+			return true
+		}
+		return false
+	}
+	if !take('[') {
+		return bad(at)
+	}
+	for more := !take(']'); more; more = take(',') {
+		blanks()
+		start := at
+		for at < len(b) && (b[at] >= '0' && b[at] <= '9' || b[at] == '-' || b[at] == '+' ||
+			b[at] == '.' || b[at] == 'e' || b[at] == 'E') {
+			at++
+		}
+		word := string(b[start:at])
+		x, err := strconv.ParseFloat(word, 32)
+		switch {
+		case err != nil && math.IsInf(x, 0):
+			return dst, notFinite(len(dst)-from, word+", which a float32 cannot hold")
+		case err != nil:
+			return bad(start)
+		case len(dst)-from == MaxDim:
+			return dst, fmt.Errorf("a vector of more than %d numbers", MaxDim)
+		}
+		dst = append(dst, float32(x))
+	}
+	if len(dst) > from && !take(']') {
+		return bad(at)
+	}
+	if blanks(); at < len(b) {
+		return bad(at)
+	}
+	return dst, nil
+}
+
+// The norms of vectors are bounded, so that products of two of them neither overflow nor vanish.
+const (
+	maxNorm = 1 << 60
+	minNorm = 1.0 / (1 << 60)
+)
+
+// Norm returns the length of a vector: the square root of the sum of squares, in float64 from the
+// first number to the last, rounded to float32.
+func Norm(v []float32) float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x)) // no fused multiply-add
+	}
+	return float32(math.Sqrt(sum))
+}
+
+// CheckVector returns an error if a vector is none of the field: of another dimension, with a NaN
+// or an infinity, too long or, under Cosine, zero, which has no direction.
+func (f *Field) CheckVector(v []float32) error {
+	if len(v) != f.Dim {
+		return fmt.Errorf("a vector of %d dimensions: want %d", len(v), f.Dim)
+	}
+	for i, x := range v {
+		switch {
+		case !finite(x):
+			return notFinite(i, strconv.FormatFloat(float64(x), 'g', -1, 32))
+		case f.Precision == Int8 && (x != float32(math.Trunc(float64(x))) || x < -128 || x > 127):
+			return fmt.Errorf("number %d of the vector is %v: the precision int8 wants whole numbers from -128 to 127", i+1, x)
+		case f.Precision == Float16 && math.Abs(float64(x)) >= maxFloat16:
+			return fmt.Errorf("number %d of the vector is %v: a float16 holds less than %d", i+1, x, maxFloat16)
+		}
+	}
+	return f.checkNorm(Norm(v))
+}
+
+// CheckQuery is CheckVector for the vector of a query, which may have any precision.
+func (f *Field) CheckQuery(v []float32) error {
+	full := *f
+	full.Precision = Float32
+	return full.CheckVector(v)
+}
+
+func (f *Field) checkNorm(n float32) error {
+	switch {
+	case f.Metric == Cosine && n == 0:
+		return fmt.Errorf("a zero vector has no direction, which the metric cosine compares")
+	case n > 0 && n < minNorm:
+		return fmt.Errorf("a vector of length %v: want 0 or at least %v", n, float32(minNorm))
+	case n > maxNorm:
+		return fmt.Errorf("a vector of length %v: want at most %v", n, float32(maxNorm))
+	}
+	return nil
+}
+
+// maxFloat16 is the smallest number that rounds to an infinity in 16 bits.
+const maxFloat16 = 65520
+
+// ToFloat16 returns the nearest number of 16 bits, of ties the even one.
+func ToFloat16(x float32) uint16 {
+	b := math.Float32bits(x)
+	sign := uint16(b >> 16 & 0x8000)
+	exp, frac := int(b>>23&0xff)-127, b&0x7fffff
+	switch {
+	case exp >= 16: // infinity, which CheckVector refuses
+		return sign | 0x7c00
+	case exp >= -14:
+		h := uint32(exp+15)<<10 | frac>>13
+		return sign | uint16(h+roundUp(frac, 13, h))
+	case exp >= -25: // subnormal
+		shift := uint(-exp - 1)
+		full := frac | 1<<23
+		h := full >> shift
+		return sign | uint16(h+roundUp(full, shift, h))
+	}
+	return sign
+}
+
+// roundUp returns 1 if the bits of v below shift are more than half, or half and h is odd.
+func roundUp(v uint32, shift uint, h uint32) uint32 {
+	rest, half := v&(1<<shift-1), uint32(1)<<(shift-1)
+	if rest > half || rest == half && h&1 == 1 {
+		return 1
+	}
+	return 0
+}
+
+// FromFloat16 returns a number of 16 bits.
+func FromFloat16(h uint16) float32 {
+	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
+	switch {
+	case exp == 31:
+		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
+	case exp > 0:
+		return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
+	}
+	x := float32(frac) / (1 << 24)
+	return math.Float32frombits(math.Float32bits(x) | sign)
+}

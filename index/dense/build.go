@@ -1,0 +1,356 @@
+package dense
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/scratch"
+	"github.com/collocate/collocate/internal/sections"
+)
+
+const (
+	headSize = 8  // uint64
+	rowAlign = 64 // bytes
+)
+
+// size returns the number of bytes of a number.
+func size(p fields.Precision) int {
+	return [...]int{fields.Float32: 4, fields.Float16: 2, fields.Int8: 1}[p]
+}
+
+// stride returns the bytes of a row of n numbers.
+func stride(n, bytes int) int { return (n*bytes + rowAlign - 1) &^ (rowAlign - 1) }
+
+// Builder makes the vectors of an index. Documents are added in batches, in any order and from
+// several goroutines. Their vectors wait in a temporary file.
+type Builder struct {
+	schema *fields.Schema
+	fields []int // numbers of the schema's vector fields
+	dir    string
+	bound  int64 // of resident pages of the file
+
+	mu      sync.Mutex
+	file    *scratch.File
+	batches []*Batch
+}
+
+// NewBuilder returns a Builder for the vector fields of a schema. Its temporary file is in the
+// folder dir, and at most about memory bytes of it are resident.
+func NewBuilder(s *fields.Schema, dir string, memory int64) *Builder {
+	return &Builder{schema: s, fields: s.Of(fields.Vector), dir: dir, bound: memory}
+}
+
+// Batch holds the vectors of consecutive documents.
+type Batch struct {
+	b      *Builder
+	seq    int
+	docs   int
+	cols   []chunk
+	pieces []piece
+	buffer []float32
+}
+
+// chunk is a batch's part of a field.
+type chunk struct {
+	has  []bool
+	rows []byte // of the documents that have a vector, not yet in the file
+}
+
+// piece is a part of the rows of a batch in the file, field by field.
+type piece struct {
+	at    int64
+	sizes []int64
+}
+
+// flushBytes is how much of a batch is kept in memory.
+const flushBytes = 1 << 20
+
+// Batch starts the batch with the given number. Batches are numbered from 0 in the order of their
+// documents.
+func (b *Builder) Batch(seq int) *Batch {
+	return &Batch{b: b, seq: seq, cols: make([]chunk, len(b.fields))}
+}
+
+// Add appends a document with the values of all fields of the schema.
+func (t *Batch) Add(values []fields.Values) error {
+	for i, at := range t.b.fields {
+		f := &t.b.schema.Fields[at]
+		var v fields.Values
+		if at < len(values) {
+			v = values[at]
+		}
+		var err error
+		if t.buffer, err = Check(t.buffer[:0], f, v); err != nil {
+			return err
+		}
+		t.cols[i].has = append(t.cols[i].has, len(v) > 0)
+		if len(v) > 0 {
+			t.cols[i].rows = appendRow(t.cols[i].rows, t.buffer, f.Precision)
+		}
+	}
+	t.docs++
+	return t.flush(flushBytes)
+}
+
+// Check appends the vector that is a document's value of a field to dst, or nothing if there is no
+// value. It is an error if the field must have one, or the value is no vector of the field.
+func Check(dst []float32, f *fields.Field, v fields.Values) ([]float32, error) {
+	switch {
+	case len(v) == 0 && f.Optional:
+		return dst, nil
+	case len(v) == 0:
+		return dst, fmt.Errorf("field %q: there is no vector: give one, or declare the field optional", f.Name)
+	case len(v) != 1:
+		return dst, fmt.Errorf("field %q: %d vectors: a document has one", f.Name, len(v))
+	}
+	from := len(dst)
+	dst, err := fields.ParseVector(dst, v[0])
+	if err == nil {
+		err = f.CheckVector(dst[from:])
+	}
+	if err != nil {
+		return dst, fmt.Errorf("field %q: %w", f.Name, err)
+	}
+	return dst, nil
+}
+
+// appendRow appends the bytes of a row.
+func appendRow(dst []byte, v []float32, p fields.Precision) []byte {
+	from := len(dst)
+	for _, x := range v {
+		switch p {
+		case fields.Float16:
+			dst = binary.LittleEndian.AppendUint16(dst, fields.ToFloat16(x))
+		case fields.Int8:
+			dst = append(dst, byte(int8(x)))
+		default:
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+		}
+	}
+	return append(dst, make([]byte, from+stride(len(v), size(p))-len(dst))...)
+}
+
+// readRow appends the first n numbers of a row to dst.
+func readRow(dst []float32, row []byte, n int, p fields.Precision) []float32 {
+	for i := range n {
+		switch p {
+		case fields.Float16:
+			dst = append(dst, fields.FromFloat16(binary.LittleEndian.Uint16(row[2*i:])))
+		case fields.Int8:
+			dst = append(dst, float32(int8(row[i])))
+		default:
+			dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(row[4*i:])))
+		}
+	}
+	return dst
+}
+
+// flush writes the rows to the file if they have more than the given number of bytes.
+func (t *Batch) flush(most int) error {
+	n := 0
+	for i := range t.cols {
+		n += len(t.cols[i].rows)
+	}
+	if n <= most {
+		return nil
+	}
+	b := t.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.file == nil {
+		f, err := scratch.Create(b.dir)
+		if err != nil {
+			return err
+		}
+		b.file = f
+	}
+	p := piece{at: b.file.Size()}
+	for i := range t.cols {
+		c := &t.cols[i]
+		if _, err := b.file.Write(c.rows); err != nil {
+			return err
+		}
+		p.sizes = append(p.sizes, int64(len(c.rows)))
+		c.rows = c.rows[:0]
+	}
+	t.pieces = append(t.pieces, p)
+	return nil
+}
+
+// From appends documents of another index with the same fields, in the given order.
+func (t *Batch) From(s *Set, docs iter.Seq[uint32]) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if len(s.columns) != len(t.cols) {
+		return fmt.Errorf("vectors: %d fields, want %d", len(s.columns), len(t.cols))
+	}
+	for d := range docs {
+		for i, c := range s.columns {
+			has := c.Has(int(d))
+			t.cols[i].has = append(t.cols[i].has, has)
+			if has {
+				row := c.row(int(d))
+				if err := c.file.Check(row); err != nil {
+					return err
+				}
+				t.cols[i].rows = append(t.cols[i].rows, row...)
+			}
+		}
+		t.docs++
+		if err := t.flush(flushBytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Put adds a finished batch to the vectors.
+func (b *Builder) Put(t *Batch) error {
+	if err := t.flush(0); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.batches = append(b.batches, t)
+	return nil
+}
+
+// Close removes the temporary file.
+func (b *Builder) Close() error {
+	if b == nil || b.file == nil {
+		return nil
+	}
+	err := b.file.Close()
+	b.file = nil
+	return err
+}
+
+// Write writes the vectors. The batches must have the given number of documents in all.
+func (b *Builder) Write(w *sections.Writer, docs int) (err error) {
+	slices.SortFunc(b.batches, func(x, y *Batch) int { return cmp.Compare(x.seq, y.seq) })
+	n := 0
+	for i, t := range b.batches {
+		if t.seq != i {
+			return fmt.Errorf("vectors: batch %d is missing", i)
+		}
+		n += t.docs
+	}
+	if n != docs {
+		return fmt.Errorf("vectors: those of %d documents, want %d", n, docs)
+	}
+	pages := &scratch.Pages{}
+	if b.file != nil {
+		if pages, err = b.file.Map(b.bound); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	for i, at := range b.fields {
+		if err := b.column(w, i, &b.schema.Fields[at], docs, pages); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows yields the row of each document, nil if it has none.
+func (b *Builder) rows(i, width int, pages *scratch.Pages) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, t := range b.batches {
+			var rest []byte
+			pieces := t.pieces
+			for _, has := range t.cols[i].has {
+				if !has {
+					if !yield(nil) {
+						return
+					}
+					continue
+				}
+				for len(rest) == 0 {
+					p := pieces[0]
+					pieces = pieces[1:]
+					at := p.at
+					for _, before := range p.sizes[:i] {
+						at += before
+					}
+					rest = pages.Data[at : at+p.sizes[i]]
+					pages.Touch(len(rest)/scratch.PageBytes + 1)
+				}
+				if !yield(rest[:width]) {
+					return
+				}
+				rest = rest[width:]
+			}
+		}
+	}
+}
+
+// column writes the sections of one field.
+func (b *Builder) column(w *sections.Writer, i int, f *fields.Field, docs int, pages *scratch.Pages) error {
+	name := func(s string) string { return fmt.Sprintf("%d-%s", i, s) }
+	head := make([]uint64, headSize)
+	head[0], head[1], head[2], head[3] = uint64(f.Dim), uint64(f.Metric), uint64(f.Precision), uint64(docs)
+	if err := errors.Join(w.Section(name("head"), sections.Bytes(head)), w.Begin(name("rows"))); err != nil {
+		return err
+	}
+	width := stride(f.Dim, size(f.Precision))
+	zero, all := make([]byte, max(width, stride(f.Dim, 1))), true
+	for row := range b.rows(i, width, pages) {
+		if row == nil {
+			row, all = zero[:width], false
+		}
+		if _, err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	if err := w.Begin(name("codes")); err != nil {
+		return err
+	}
+	var has []uint64
+	if !all {
+		has = make([]uint64, (docs+63)/64)
+	}
+	scales, rests, norms := make([]float32, 0, docs), make([]float32, 0, docs), make([]float32, 0, docs)
+	codes := make([]int8, stride(f.Dim, 1))
+	var v []float32
+	doc := 0
+	for row := range b.rows(i, width, pages) {
+		var c Codes
+		switch {
+		case row == nil:
+			clear(codes)
+		case f.Precision == fields.Int8:
+			c = whole(bytesAsInts(row), f.Dim)
+		default:
+			v = readRow(v[:0], row, f.Dim, f.Precision)
+			c = Quantize(codes[:f.Dim], v)
+		}
+		if f.Precision != fields.Int8 {
+			if _, err := w.Write(intsAsBytes(codes)); err != nil {
+				return err
+			}
+		}
+		if row != nil && !all {
+			has[doc/64] |= 1 << (doc % 64)
+		}
+		scales, rests, norms = append(scales, c.Scale), append(rests, c.Rest), append(norms, c.Norm)
+		doc++
+	}
+	return errors.Join(put(w, name("scales"), scales), put(w, name("rests"), rests),
+		put(w, name("norms"), norms), w.Section(name("has"), sections.Bytes(has)))
+}
+
+func put(w *sections.Writer, name string, v []float32) error {
+	if err := w.Begin(name); err != nil {
+		return err
+	}
+	return sections.Put(io.Writer(w), v)
+}

@@ -1,0 +1,432 @@
+package nearest
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/collocate/collocate/index/dense"
+	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// Part is one segment of an index.
+type Part struct {
+	Column *dense.Column
+	Base   uint32   // number of its first document
+	Within []uint64 // bitmap of the documents that are admitted; nil means all
+}
+
+// Want says which documents are wanted: those whose similarity is among the K best or, less Gap,
+// reaches that of the K-th best; and in any case at least Floor.
+type Want struct {
+	K     int
+	Floor float64
+	Gap   float64
+}
+
+// Everything is a Floor that every document reaches.
+var Everything = math.Inf(-1)
+
+// Best returns for each query the k documents with the most similar vectors, best first. Documents
+// without a vector are none of them.
+func Best(ctx context.Context, parts []Part, queries []*Query, k, threads int) ([][]ask.Hit, error) {
+	lists, _, err := search(ctx, parts, queries, Want{K: k, Floor: Everything}, threads, math.MaxInt)
+	for i, list := range lists {
+		lists[i] = list[:min(k, len(list))]
+	}
+	return lists, err
+}
+
+// Above returns all wanted documents, best first. If they are more than most, it returns false.
+func Above(ctx context.Context, parts []Part, q *Query, w Want, threads, most int) ([]ask.Hit, bool, error) {
+	lists, ok, err := search(ctx, parts, []*Query{q}, w, threads, most)
+	if err != nil || !ok {
+		return nil, ok, err
+	}
+	return lists[0], true, nil
+}
+
+// Similarity returns the similarity of a query and a document, which has a vector.
+func Similarity(q *Query, c *dense.Column, doc int) (float32, error) {
+	x, err := c.Vector(doc, nil)
+	if err != nil {
+		return 0, err
+	}
+	return q.exact(x, c.Norm(doc)), nil
+}
+
+// chunkDocs is the number of documents that a worker takes at a time.
+const chunkDocs = 128 * block
+
+// job is a search in progress.
+type job struct {
+	ctx     context.Context
+	parts   []Part
+	queries []*Query
+	codes   []int8  // of all queries, and zeros up to a multiple of group
+	sums    []int32 // of the codes
+	stride  int
+	want    Want
+	most    int
+	chunks  []chunk
+	next    atomic.Int64
+	many    atomic.Bool     // more documents are wanted than most
+	floors  []atomic.Uint64 // by query: bits of the k-th best lower bound that a worker knows
+}
+
+type chunk struct{ part, from, to int }
+
+func search(ctx context.Context, parts []Part, queries []*Query, w Want, threads, most int) ([][]ask.Hit, bool, error) {
+	j := &job{ctx: ctx, parts: parts, queries: queries, want: w, most: most, floors: make([]atomic.Uint64, len(queries))}
+	if len(queries) == 0 {
+		return nil, true, nil
+	}
+	j.stride = len(queries[0].codes)
+	n := (len(queries) + group - 1) / group * group
+	j.codes, j.sums = make([]int8, n*j.stride), make([]int32, n)
+	for i, q := range queries {
+		copy(j.codes[i*j.stride:], q.codes)
+		j.sums[i] = q.sum
+		j.floors[i].Store(math.Float64bits(math.Inf(-1)))
+	}
+	for p := range parts {
+		docs := parts[p].Column.Docs()
+		for from := 0; from < docs; from += chunkDocs {
+			j.chunks = append(j.chunks, chunk{p, from, min(from+chunkDocs, docs)})
+		}
+	}
+	if threads == 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	threads = max(1, min(threads, len(j.chunks)))
+	workers := make([]*worker, threads)
+	errs := make([]error, threads)
+	par.Do(threads, func(i int) {
+		workers[i] = newWorker(j)
+		errs[i] = workers[i].run()
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, true, err
+		}
+	}
+	if j.many.Load() {
+		return nil, false, nil
+	}
+	lists := make([][]ask.Hit, len(queries))
+	par.For(threads, len(queries), 1, func(worker, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			var err error
+			if lists[i], err = j.finish(workers, i); err != nil {
+				errs[worker] = err
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, true, err
+		}
+	}
+	for _, list := range lists {
+		if len(list) > most {
+			return nil, false, nil
+		}
+	}
+	return lists, true, nil
+}
+
+// finish returns the wanted documents of a query from the candidates of all workers.
+func (j *job) finish(workers []*worker, query int) (hits []ask.Hit, err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	q := j.queries[query]
+	var lows lows
+	for _, w := range workers {
+		for _, low := range w.seekers[query].lows {
+			lows.add(low, j.want.K)
+		}
+	}
+	reach := j.want.bar(lows.worst(j.want.K))
+	var buffer []float32
+	for _, w := range workers {
+		for n, c := range w.seekers[query].found {
+			if n&1023 == 0 {
+				if err := j.ctx.Err(); err != nil {
+					return nil, err
+				}
+			}
+			if c.high < reach {
+				continue
+			}
+			p := &j.parts[c.part]
+			local := int(c.doc - p.Base)
+			x, err := p.Column.Vector(local, buffer)
+			if err != nil {
+				return nil, err
+			}
+			if p.Column.Field().Precision != 0 {
+				buffer = x
+			}
+			if s := q.exact(x, p.Column.Norm(local)); float64(s) >= reach {
+				hits = append(hits, ask.Hit{Doc: c.doc, Score: s})
+			}
+		}
+	}
+	slices.SortFunc(hits, func(a, b ask.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	})
+	return hits, nil
+}
+
+// bar returns the similarity that wanted documents have at least, given the k-th best.
+func (w *Want) bar(kth float64) float64 {
+	if w.Gap > 0 {
+		kth -= w.Gap + margin*math.Abs(kth) // Gap is rounded
+	}
+	return max(w.Floor, kth)
+}
+
+// lows is a heap of the k best lower bounds, the worst on top.
+type lows []float64
+
+func (l lows) worst(k int) float64 {
+	if len(l) < k || k == 0 {
+		return math.Inf(-1)
+	}
+	return l[0]
+}
+
+// add adds a bound if it is among the k best.
+func (l *lows) add(x float64, k int) {
+	h := *l
+	if len(h) < k {
+		h = append(h, x)
+		for i := len(h) - 1; i > 0 && h[(i-1)/2] > h[i]; i = (i - 1) / 2 {
+			h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+		}
+		*l = h
+		return
+	}
+	if k == 0 || x <= h[0] {
+		return
+	}
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= len(h) {
+			break
+		}
+		if child+1 < len(h) && h[child+1] < h[child] {
+			child++
+		}
+		if h[child] >= x {
+			break
+		}
+		h[i] = h[child]
+		i = child
+	}
+	h[i] = x
+}
+
+// seeker is what a worker knows of a query.
+type seeker struct {
+	lows  lows
+	found []candidate
+	kth   float64 // the k-th best lower bound
+	test  test
+	limit int // of candidates, before those are dropped that others have outdone
+}
+
+type candidate struct {
+	high float64 // the similarity is at most that
+	doc  uint32
+	part uint32
+}
+
+type worker struct {
+	j       *job
+	seekers []seeker
+	tile    tile
+	out     [group][block]int32
+	docs    []uint32 // of the current block, relative to the chunk
+	// The numbers of the current block, if its documents are not consecutive.
+	scales, rests, norms [block]float32
+	rows                 []int8 // of its documents, one after the other, for tiles
+}
+
+const firstLimit = 4096
+
+func newWorker(j *job) *worker {
+	w := &worker{j: j, seekers: make([]seeker, len(j.queries)), docs: make([]uint32, 0, block)}
+	if hasTiles && len(j.queries) >= group/2 {
+		w.tile = make(tile, block*j.stride/4)
+	}
+	for i, q := range j.queries {
+		s := &w.seekers[i]
+		s.kth, s.limit = math.Inf(-1), firstLimit+4*j.want.K
+		s.test = q.test(j.want.bar(s.kth))
+	}
+	return w
+}
+
+func (w *worker) run() (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	for {
+		i := int(w.j.next.Add(1)) - 1
+		if i >= len(w.j.chunks) || w.j.many.Load() {
+			return nil
+		}
+		if err := w.j.ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.chunk(w.j.chunks[i]); err != nil {
+			return err
+		}
+	}
+}
+
+// dense blocks have at least so many admitted documents. All their documents are multiplied, which
+// is faster than choosing them: see TestTuningOfBlocks in the package's benchmarks.
+const denseBlock = 48
+
+// chunk goes through some documents of a segment.
+func (w *worker) chunk(c chunk) error {
+	p := &w.j.parts[c.part]
+	v, err := p.Column.Parts(c.from, c.to)
+	if err != nil {
+		return err
+	}
+	all := p.Column.All()
+	base := p.Base + uint32(c.from)
+	w.docs = w.docs[:0]
+	for at := c.from; at < c.to; at += block {
+		word := ^uint64(0)
+		if p.Within != nil {
+			word &= p.Within[at/block]
+		}
+		if all != nil {
+			word &= all[at/block]
+		}
+		n := min(block, c.to-at)
+		if n < block {
+			word &= 1<<n - 1
+		}
+		if word == 0 {
+			continue
+		}
+		from := at - c.from
+		if n == block && bits.OnesCount64(word) >= denseBlock {
+			var ids [block]uint32
+			for i := range ids {
+				ids[i] = uint32(from + i)
+			}
+			w.block(&v, ids[:], v.Scales[from:from+block], v.Rests[from:from+block],
+				v.Norms[from:from+block], word, base, c.part)
+			continue
+		}
+		for ; word != 0; word &= word - 1 {
+			d := from + bits.TrailingZeros64(word)
+			k := len(w.docs)
+			w.docs = append(w.docs, uint32(d))
+			w.scales[k], w.rests[k], w.norms[k] = v.Scales[d], v.Rests[d], v.Norms[d]
+			if len(w.docs) == block {
+				w.few(&v, base, c.part)
+			}
+		}
+	}
+	if len(w.docs) > 0 {
+		w.few(&v, base, c.part)
+	}
+	return nil
+}
+
+// few goes through the documents that were chosen.
+func (w *worker) few(v *dense.Parts, base uint32, part int) {
+	n := len(w.docs)
+	for i := n; i < block; i++ {
+		w.scales[i], w.rests[i], w.norms[i] = 0, 0, 0
+	}
+	w.block(v, w.docs, w.scales[:], w.rests[:], w.norms[:], ^uint64(0)>>(block-n), base, part)
+	w.docs = w.docs[:0]
+}
+
+// block goes through up to 64 documents, those of the mask.
+func (w *worker) block(v *dense.Parts, docs []uint32, scales, rests, norms []float32, mask uint64, base uint32, part int) {
+	j := w.j
+	take := func(i int, out *[block]int32) {
+		s := &w.seekers[i]
+		found := reach(out, scales, rests, norms, block, &s.test) & mask
+		for ; found != 0; found &= found - 1 {
+			at := bits.TrailingZeros64(found)
+			low, high := j.queries[i].between(out[at], scales[at], rests[at], norms[at])
+			w.add(i, low, candidate{high, base + docs[at], uint32(part)})
+		}
+	}
+	if w.tile == nil {
+		for i, q := range j.queries {
+			dots(q.codes, q.sum, v.Codes, docs, &w.out[0])
+			take(i, &w.out[0])
+		}
+		return
+	}
+	words := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v.Codes))), len(v.Codes)/4)
+	if n := len(docs); n == block && docs[n-1]-docs[0] == block-1 {
+		w.tile.fill(words[int(docs[0])*j.stride/4:], j.stride, n)
+	} else {
+		for i, d := range docs {
+			w.tile[i:].fill(words[int(d)*j.stride/4:], j.stride, 1)
+		}
+	}
+	for i := 0; i < len(j.queries); i += group {
+		tileKernel(&w.tile[0], &j.codes[i*j.stride], j.stride, &j.sums[i], &w.out[0][0])
+		for k := i; k < min(i+group, len(j.queries)); k++ {
+			take(k, &w.out[k-i])
+		}
+	}
+}
+
+// add adds a candidate of a query.
+func (w *worker) add(query int, low float64, c candidate) {
+	s, j := &w.seekers[query], w.j
+	if c.high < j.want.bar(s.kth) {
+		return
+	}
+	s.found = append(s.found, c)
+	before := s.kth
+	s.lows.add(low, j.want.K)
+	if worst := s.lows.worst(j.want.K); worst > s.kth {
+		s.kth = worst
+		raise(&j.floors[query], worst)
+	}
+	if known := math.Float64frombits(j.floors[query].Load()); known > s.kth {
+		s.kth = known
+	}
+	if s.kth > before {
+		s.test = j.queries[query].test(j.want.bar(s.kth))
+	}
+	if len(s.found) < s.limit {
+		return
+	}
+	bar := j.want.bar(s.kth)
+	s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return c.high < bar })
+	if len(s.found) > j.most {
+		j.many.Store(true)
+	}
+	s.limit = max(s.limit, 2*len(s.found))
+}
+
+// raise raises a shared number.
+func raise(to *atomic.Uint64, x float64) {
+	for {
+		old := to.Load()
+		if math.Float64frombits(old) >= x || to.CompareAndSwap(old, math.Float64bits(x)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,320 @@
+package search_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/dense"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
+)
+
+// meant is a document of the tests: its words, its place, and its vector, nil if it has none.
+type meant struct {
+	id, words, place string
+	vector           []float32
+}
+
+// meaningful returns an index of documents that were added over several commits, some of which
+// replaced or deleted earlier ones, and the documents that are left, by ID.
+func meaningful(t *testing.T, r *rand.Rand, field string) (*search.Searcher, map[string]meant) {
+	t.Helper()
+	schema, err := fields.ParseList([]string{"body:text", "place:keyword", "v:vector:" + field})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := text.ParseAnalyzer("whitespace")
+	dir := filepath.Join(t.TempDir(), "ix")
+	w, err := segments.NewWriter(dir, segments.Options{Analyzer: a, Schema: schema, StoreText: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	docs := map[string]meant{}
+	f := schema.Fields[2]
+	for range 1 + r.IntN(4) {
+		for range 1 + r.IntN(150) {
+			d := meant{id: fmt.Sprint("d", r.IntN(400)), place: []string{"here", "there"}[r.IntN(2)]}
+			var words []string
+			for range 1 + r.IntN(12) {
+				x := r.Float64()
+				words = append(words, fmt.Sprint("w", int(x*x*x*40)))
+			}
+			d.words = strings.Join(words, " ")
+			if !f.Optional || r.IntN(3) > 0 {
+				d.vector = make([]float32, f.Dim)
+				for i := range d.vector {
+					d.vector[i] = float32(r.IntN(9) - 4)
+				}
+				d.vector[0] += 5
+			}
+			v := fields.Values{}
+			if d.vector != nil {
+				if v = (fields.Values{fields.VectorValue(d.vector)}); r.IntN(2) == 0 {
+					v[0] = []byte(strings.ReplaceAll(fmt.Sprint(d.vector), " ", ", "))
+				}
+			}
+			err := w.Add(text.Document{ID: d.id, Fields: []fields.Values{{[]byte(d.words)}, {[]byte(d.place)}, v}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			docs[d.id] = d
+		}
+		for id := range docs {
+			if r.IntN(10) == 0 {
+				if _, err := w.Delete(id); err != nil {
+					t.Fatal(err)
+				}
+				delete(docs, id)
+			}
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		if r.IntN(3) == 0 {
+			if _, err := w.CommitAndMerge(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	for _, segment := range s.Index().Segments() {
+		if err := segment.Check(context.Background(), index.CheckOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s, docs
+}
+
+// byDefinition ranks all documents by the definition of a weighted sum or of the similarity alone.
+func byDefinition(t *testing.T, s *search.Searcher, docs map[string]meant, r search.Request) []search.Hit {
+	t.Helper()
+	ctx := context.Background()
+	n := r.Nearest.Usual()
+	f, err := search.VectorField(s.Index().Schema(), n.Field)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[uint32]float32{}
+	var byWords []search.Hit
+	plain := r
+	plain.Nearest, plain.K, plain.From, plain.Count, plain.Facets = nil, search.MaxK, 0, false, nil
+	within, err := s.Match(ctx, search.Request{Query: query.Within(query.All{}, n.Filter)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := r.Text != "" || r.Query != nil
+	if given {
+		plain.Within = within
+		found, err := s.Search(ctx, plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for byWords = found.Hits; len(found.Hits) > 0; found.Hits = found.Hits[1:] {
+			words[found.Hits[0].Doc] = found.Hits[0].Score
+		}
+	}
+	var all, byVectors []search.Hit
+	for i, segment := range s.Index().Segments() {
+		for d := range segment.Docs() {
+			if segment.Live != nil && !segment.Live.Has(uint32(d)) || within.Of(i) != nil && !within.Of(i).Has(uint32(d)) {
+				continue
+			}
+			doc := segment.Base + uint32(d)
+			id, _ := s.ID(doc)
+			x := docs[id].vector
+			bm, matches := words[doc]
+			if x == nil && !matches {
+				continue
+			}
+			sim := float32(0)
+			if x != nil {
+				switch f.Metric {
+				case fields.Dot:
+					sim = dense.Sum(n.Vector, x)
+				case fields.Cosine:
+					sim = float32(float64(dense.Sum(n.Vector, x)) / (float64(fields.Norm(n.Vector)) * float64(fields.Norm(x))))
+				default:
+					sim = float32(1 / (1 + float64(dense.Distance(n.Vector, x))))
+				}
+				byVectors = append(byVectors, search.Hit{Doc: doc, Score: sim})
+			}
+			all = append(all, search.Hit{Doc: doc, Score: bm})
+			if !given {
+				all[len(all)-1].Score = sim
+				continue
+			}
+			all[len(all)-1].Score = float32(n.WordWeight*float64(bm) + n.Weight*float64(sim))
+		}
+	}
+	sort := func(hits []search.Hit) {
+		slices.SortFunc(hits, func(a, b search.Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+		})
+	}
+	sort(byVectors)
+	if given && n.Fusion == search.ReciprocalRanks {
+		sums := map[uint32]float64{}
+		for i, h := range byWords[:min(n.Depth, len(byWords))] {
+			sums[h.Doc] += n.WordWeight / float64(61+i)
+		}
+		for i, h := range byVectors[:min(n.Depth, len(byVectors))] {
+			sums[h.Doc] += n.Weight / float64(61+i)
+		}
+		all = all[:0]
+		for doc, sum := range sums {
+			all = append(all, search.Hit{Doc: doc, Score: float32(sum)})
+		}
+	}
+	if given && n.Fusion == search.SumOfShares {
+		a, b := n.WordWeight, n.Weight
+		if len(byWords) > 0 && byWords[0].Score > 0 {
+			a /= float64(byWords[0].Score)
+		}
+		if len(byVectors) > 0 && byVectors[0].Score != 0 {
+			b /= math.Abs(float64(byVectors[0].Score))
+		}
+		sims := map[uint32]float32{}
+		for _, h := range byVectors {
+			sims[h.Doc] = h.Score
+		}
+		for i, h := range all {
+			all[i].Score = float32(a*float64(words[h.Doc]) + b*float64(sims[h.Doc]))
+		}
+	}
+	sort(all)
+	return all
+}
+
+// Vectors alone and beside words find what the definition finds, to the bit: in living indexes,
+// with filters, pages, cursors, counts and facets, and each hit is explained by its score.
+func TestNearestIsTheDefinition(t *testing.T) {
+	rounds := uint64(40)
+	if testing.Short() {
+		rounds = 10
+	}
+	ctx := context.Background()
+	for seed := range rounds {
+		r := rand.New(rand.NewPCG(seed, 50))
+		field := fmt.Sprintf("%d:%s:%s", 1+r.IntN(40), []string{"dot", "cosine", "euclidean"}[r.IntN(3)],
+			[]string{"float32", "float16", "int8"}[r.IntN(3)])
+		if r.IntN(2) == 0 {
+			field += ":optional"
+		}
+		s, docs := meaningful(t, r, field)
+		f, _ := search.VectorField(s.Index().Schema(), "")
+		for range 8 {
+			n := &search.Nearest{Vector: make([]float32, f.Dim), Weight: []float64{0, 0.01, 3}[r.IntN(3)],
+				WordWeight: []float64{0, 0.5}[r.IntN(2)], Fusion: search.Fusion(r.IntN(3)), Depth: r.IntN(30)}
+			for i := range n.Vector {
+				n.Vector[i] = float32(r.NormFloat64())
+			}
+			if r.IntN(2) == 0 {
+				n.Filter = query.Field{Name: "place", Part: query.Term{Text: "here"}}
+			}
+			req := search.Request{Nearest: n, K: 1 + r.IntN(20), From: r.IntN(3), Count: true,
+				Facets: []search.Facet{{Field: "place"}}}
+			switch r.IntN(4) {
+			case 0, 1:
+				req.Text = fmt.Sprintf("w%d w%d", r.IntN(40), r.IntN(10))
+			case 2:
+				req.Query = query.And{Parts: []query.Node{query.Must{Part: query.Term{Text: fmt.Sprint("w", r.IntN(8))}},
+					query.Term{Text: "w3"}}}
+			}
+			if r.IntN(3) == 0 {
+				req.Parallel = &search.Parallel{Threads: 2}
+			}
+			all := byDefinition(t, s, docs, req)
+			got, err := s.Search(ctx, req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := all[min(req.From, len(all)):min(req.From+req.K, len(all))]
+			if !slices.Equal(got.Hits, want) {
+				t.Fatalf("seed %d, %s, %+v, %q:\n%v\nwant\n%v", seed, field, n, req.Text, got.Hits, want)
+			}
+			if n.Fusion != search.ReciprocalRanks || req.Text == "" && req.Query == nil {
+				here := 0
+				for _, v := range got.Facets[0].Values {
+					here += v.Docs
+				}
+				if got.Total != int64(len(all)) || here != len(all) {
+					t.Fatalf("seed %d: %d documents in all, %d of the facets: want %d", seed, got.Total, here, len(all))
+				}
+			}
+			var ids []uint32
+			for _, h := range got.Hits {
+				ids = append(ids, h.Doc)
+			}
+			list, err := s.Explanations(ctx, req, ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, e := range list {
+				if e.Score != got.Hits[i].Score || e.Vector == nil {
+					t.Fatalf("seed %d: explained by %v (%+v), want %v", seed, e.Score, e.Vector, got.Hits[i].Score)
+				}
+			}
+			if len(want) > 2 {
+				next := req
+				next.From, next.After = 0, &search.After{Score: want[1].Score, Doc: int64(want[1].Doc)}
+				got, err := s.Search(ctx, next)
+				if err != nil {
+					t.Fatal(err)
+				}
+				from := req.From + 2
+				if want := all[from:min(from+req.K, len(all))]; !slices.Equal(got.Hits, want) {
+					t.Fatalf("seed %d: after a hit: %v, want %v", seed, got.Hits, want)
+				}
+			}
+		}
+	}
+}
+
+// Vectors that are none of the field, and what is not supported beside them, are errors that say
+// what was expected.
+func TestNearestRefuses(t *testing.T) {
+	s, _ := meaningful(t, rand.New(rand.NewPCG(1, 1)), "4:cosine")
+	ctx := context.Background()
+	good := []float32{1, 2, 3, 4}
+	for want, r := range map[string]search.Request{
+		"a vector of 3 dimensions: want 4":     {Nearest: &search.Nearest{Vector: good[:3]}},
+		"number 2 of the vector is NaN":        {Nearest: &search.Nearest{Vector: []float32{1, float32(math.NaN()), 0, 0}}},
+		"a zero vector has no direction":       {Nearest: &search.Nearest{Vector: make([]float32, 4)}},
+		`unknown vector field "w": want v`:     {Nearest: &search.Nearest{Vector: good, Field: "w"}},
+		`unknown vector field "body": want v`:  {Nearest: &search.Nearest{Vector: good, Field: "body"}},
+		"hits are sorted by a field":           {Nearest: &search.Nearest{Vector: good}, Sort: &search.Sort{Field: "place"}},
+		"weight -1: want 0 to":                 {Nearest: &search.Nearest{Vector: good, Weight: -1}},
+		"depth -1: want 0 to":                  {Nearest: &search.Nearest{Vector: good, Depth: -1}},
+		"boosts are not supported":             {Nearest: &search.Nearest{Vector: good}, Boosts: []search.Boost{{Match: query.All{}}}},
+		"search: K = -5":                       {Nearest: &search.Nearest{Vector: good}, K: -5},
+		"the field \"v\" has vectors":          {Query: query.Field{Name: "v", Part: query.Term{Text: "x"}}},
+		"collapse best: the index has no pass": {Nearest: &search.Nearest{Vector: good}, Collapse: search.BestPassage},
+	} {
+		_, err := s.Search(ctx, r)
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, search.ErrRequest) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Search(cancelled, search.Request{Nearest: &search.Nearest{Vector: good}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("after cancelling: %v", err)
+	}
+}
