@@ -359,3 +359,28 @@ func TestDefaultAnalyzer(t *testing.T) {
 		t.Errorf("the zero value gives %v, want the command's defaults, %v", a, b)
 	}
 }
+
+// Documents of few words fill the log before anything else. The memory kept for the next run must
+// not make each of the documents that follow a run.
+func TestDocumentsOfFewWordsAreFewRuns(t *testing.T) {
+	a := analyzer(t, "whitespace")
+	docs := make([]text.Document, 100_000)
+	for _, words := range []string{"", "a", "a b", "a b a"} {
+		for i := range docs {
+			docs[i].Text = []byte(words)
+		}
+		want, _ := invertPlainly(t, docs, a)
+		for _, positions := range []bool{false, true} {
+			v, err := invert(t.Context(), shuffled(docs, 1, 9, 1),
+				&InvertOptions{Analyzer: a, Threads: 1, Memory: 1 << 20, Positions: positions})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := collect(t, v, 1); len(v.runs) > 30 || !slices.Equal(got, want) {
+				t.Errorf("%d documents %q, positions %v: %d runs, want at most 30; %d postings, want %d",
+					len(docs), words, positions, len(v.runs), len(got), len(want))
+			}
+			v.Close()
+		}
+	}
+}

@@ -155,6 +155,34 @@ func checkWords(tok *text.Tokens, most int) error {
 // full reports whether the table and the logs must be sorted now: because sorting them would use up
 // the worker's memory, or because a run cannot hold more.
 func (w *inverter) full() bool {
+	if w.places != nil && w.places.full() || w.log.pairs > math.MaxInt32 || w.table.stamp == maxDocs {
+		return true
+	}
+	need := w.need()
+	// Documents of few distinct words fill the logs first. Kept for the next run, this memory would
+	// leave it none for words, so that each document became a run.
+	if need > w.budget && w.kept() > w.budget/8 {
+		w.log.free, w.post = nil, nil
+		if w.places != nil {
+			w.places.release()
+		}
+		need = w.need()
+	}
+	return need > w.budget
+}
+
+// kept returns the bytes of memory that the run before used, and this one does not.
+func (w *inverter) kept() int64 {
+	kept := 4 * (int64(len(w.log.free))*chunkLen + int64(max(0, cap(w.post)-w.log.pairs)))
+	if w.places != nil {
+		kept += 2 * int64(len(w.places.free)) * positionChunk
+	}
+	return kept
+}
+
+// need returns the memory in bytes that sorting the table and the logs would take, with what is
+// kept for the next run.
+func (w *inverter) need() int64 {
 	const perWord = 48 // bytes that sortRun needs besides the table, the postings and the words
 	t := w.table
 	need := t.bytes() + w.log.bytes() + 4*int64(max(w.log.pairs, cap(w.post))) + int64(len(t.words)) +
@@ -163,11 +191,9 @@ func (w *inverter) full() bool {
 		need += 2 * slotBytes * int64(len(t.slots))
 	}
 	if w.places != nil {
-		if need += w.places.need(); w.places.full() {
-			return true
-		}
+		need += w.places.need()
 	}
-	return need > w.budget || w.log.pairs > math.MaxInt32 || t.stamp == maxDocs
+	return need
 }
 
 // end adds a mark to w.marks, unless it covers no documents.

@@ -151,6 +151,12 @@ func (l *positionLog) reset() {
 	l.chunks, l.long, l.size = l.chunks[:0], l.long[:0], 0
 }
 
+// release frees the chunks that are not in use.
+func (l *positionLog) release() {
+	l.memory -= 2 * int64(len(l.free)) * positionChunk
+	l.free = nil
+}
+
 // need returns the memory of the log in bytes, including the result of sorting it.
 func (l *positionLog) need() int64 {
 	return l.memory + 2*l.size +
