@@ -49,6 +49,8 @@ func TestRefusedRequestsEnd(t *testing.T) {
 	once("pen", "DELETE", "/v1/jobs/nosuch", "", 404)
 	once("pen", "POST", "/v1/jobs", strings.Repeat(" ", maxBody+1), 413)
 	once("pen", "GET", "/v1/places/points", "", 404)
+	once("pen", "GET", "/v1/places/area", "", 404)
+	once("pen", "POST", "/mcp", "{}", 404)
 	if w := as(h, "pen", "PUT", "/v1/indexes/i", ""); w.Code != 201 {
 		t.Fatal(w.Code, w.Body)
 	}
@@ -58,6 +60,40 @@ func TestRefusedRequestsEnd(t *testing.T) {
 	r.Header.Set("Origin", "https://friend.example")
 	if w := serveOne(h, r); w.Code != 204 || w.Body.Len() > 0 {
 		t.Errorf("a preflight request: %d %s, want 204 and nothing else", w.Code, w.Body)
+	}
+}
+
+// Assistants read an index that is there, and none that was never there or has gone.
+func TestReadOfAnIndexThatIsNotThere(t *testing.T) {
+	h := New(withFields(t), Options{})
+	name := h.Names()[0]
+	read := func(name string) (called bool, err error) {
+		err = h.Read(name, func(*search.Searcher) error { called = true; return nil })
+		return called, err
+	}
+	if called, err := read(name); !called || err != nil {
+		t.Errorf("index %q: called %v, error %v", name, called, err)
+	}
+	gone := h.first().current.Swap(nil)
+	defer h.first().current.Store(gone)
+	for _, name := range []string{name, "nosuch"} {
+		if called, err := read(name); called || err == nil || err.Error() != fmt.Sprintf("no index %q", name) {
+			t.Errorf("index %q: called %v, error %v, want that there is none", name, called, err)
+		}
+	}
+}
+
+// Rows are refused with a status as long as none was sent.
+func TestRowsAreRefusedBeforeTheFirst(t *testing.T) {
+	h := New(withFields(t), Options{})
+	for query, want := range map[string]string{
+		"q=moon&sort=nosuch":             "sort",
+		"q=moon&k=5000000&collapse=best": "documents of passages (collapse) come in one page",
+	} {
+		w := callAs(h, "/v1/search?"+query, "application/x-ndjson")
+		if p := decode[problem](t, w.Body.String()); w.Code != 400 || !strings.Contains(p.Detail, want) {
+			t.Errorf("%s: status %d %s, want 400 that names %q", query, w.Code, w.Body, want)
+		}
 	}
 }
 
