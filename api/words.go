@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 
@@ -93,6 +94,11 @@ func (e *Env) documents(ctx context.Context, of *Selection) (*text.Corpus, error
 	corpus, err := words.Stored(e.Searcher.Index(), within)
 	if err == nil {
 		corpus.Options.Threads, corpus.Options.Memory = e.Threads, e.Memory
+		if e.Progress != nil {
+			corpus.Options.Progress = func(done, total int64) {
+				e.Progress(fmt.Sprintf("%d MB read", done/1e6), 0, 0)
+			}
+		}
 	}
 	return corpus, err
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
-// several distances, many documents, and merging. Clients start, watch, fetch and cancel them by
+// several distances, questions about the text of many documents, documents, and merging. Clients start, watch, fetch and cancel them by
 // ID.
 type jobs struct {
 	mu   sync.Mutex
@@ -42,7 +42,7 @@ type job struct {
 
 type jobAnswer struct {
 	ID      string            `json:"id"`
-	Kind    string            `json:"kind"`            // patterns, documents, merge or compact
+	Kind    string            `json:"kind"`            // patterns, documents, merge, compact, or a question about texts
 	Index   string            `json:"index,omitempty"` // that is changed
 	State   string            `json:"state"`           // waiting, running, done, failed or cancelled
 	Done    int               `json:"done"`            // number of distances, percent of the documents
@@ -52,6 +52,7 @@ type jobAnswer struct {
 	Error   string            `json:"error,omitempty"`
 	Change  *writeAnswer      `json:"change,omitempty"` // of the index so far
 	Runs    []*api.MineAnswer `json:"runs,omitempty"`   // one per distance that is done
+	Answer  any               `json:"answer,omitempty"` // to a question about texts, as GET has it
 }
 
 const (
@@ -84,6 +85,12 @@ func (b *job) now() (jobAnswer, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.answer, b.changed // later runs are appended behind these
+}
+
+// short returns an answer without its results.
+func (a jobAnswer) short() jobAnswer {
+	a.Runs, a.Answer = nil, nil
+	return a
 }
 
 func (b *job) change(do func(*jobAnswer)) {
@@ -137,8 +144,7 @@ func (x *exchange) listJobs() {
 	x.jobs.mu.Lock()
 	for _, b := range x.jobs.list {
 		a, _ := b.now()
-		a.Runs = nil
-		list = append(list, a)
+		list = append(list, a.short())
 	}
 	x.jobs.mu.Unlock()
 	x.reply(http.StatusOK, struct {
@@ -171,7 +177,7 @@ func (a *jobParams) check() error {
 	limit := a.Mine.Top
 	switch {
 	case a.Kind != "patterns":
-		return fmt.Errorf("kind %q: want patterns", a.Kind)
+		return fmt.Errorf("kind %q: want patterns, %s", a.Kind, strings.Join(textKinds(), ", "))
 	case len(a.Distances) == 0 || len(a.Distances) > maxDistances:
 		return fmt.Errorf("%d distances: want 1 to %d", len(a.Distances), maxDistances)
 	case len(a.Only) > 100:
@@ -225,6 +231,10 @@ func (x *exchange) startJob() {
 	if !ok {
 		return
 	}
+	if q := textQuestion(body); q != nil {
+		x.startText(q, body)
+		return
+	}
 	want := newJobParams()
 	in := json.NewDecoder(bytes.NewReader(body))
 	err := api.Object(in, want.set)
@@ -237,6 +247,10 @@ func (x *exchange) startJob() {
 		err = fmt.Errorf("body: %w", err)
 	} else {
 		err = cmp.Or(want.check(), x.mayUseGPU(&want.Mine))
+	}
+	if err != nil && want.Kind != "patterns" { // whether the server has points or not
+		x.refuse(http.StatusBadRequest, err)
+		return
 	}
 	if !x.hasPoints(err) {
 		return
@@ -316,8 +330,8 @@ func (b *job) finish(v *Server, err error) {
 	})
 }
 
-// mineInTurn waits for a slot without a limit, as no connection is open meanwhile.
-func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (*api.MineAnswer, error) {
+// whenFree waits for a slot without a limit, as no connection is open meanwhile, and runs do in it.
+func (v *Server) whenFree(ctx context.Context, b *job, do func() error) error {
 	for {
 		slot, err := v.gate.enter(ctx, b.client, longLane)
 		if errors.Is(err, errBusy) {
@@ -328,19 +342,25 @@ func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (*api.Min
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer slot.leave()
 		b.change(func(a *jobAnswer) { a.State = "running" })
+		return do()
+	}
+}
+
+func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (found *api.MineAnswer, err error) {
+	err = v.whenFree(ctx, b, func() (err error) {
 		on := v.asPlaces()
 		on.Progress = b.progress
 		start := time.Now()
-		found, err := ask.Do(ctx, on, nil)
-		if err == nil {
+		if found, err = ask.Do(ctx, on, nil); err == nil {
 			found.Micros = time.Since(start).Microseconds()
 		}
-		return found, err
-	}
+		return err
+	})
+	return found, err
 }
 
 // progress notifies watchers of a new stage, or of a new percent of a stage.
@@ -403,12 +423,11 @@ func (x *exchange) watch(b *job) {
 	defer beat.Stop()
 	for {
 		a, changed := b.now()
-		a.Runs = nil
 		name := "progress"
 		if a.ended() {
 			name = a.State
 		}
-		text, _ := line(a) // cannot fail
+		text, _ := line(a.short()) // cannot fail
 		if !x.sendEvent(control, fmt.Sprintf("event: %s\ndata: %s\n", name, text)) || a.ended() {
 			return
 		}

@@ -50,11 +50,7 @@ func (x *exchange) aboutWords(q *api.Question) {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	env := &api.Env{Door: api.HTTP, Matrix: x.o.Matrix, Vectors: x.o.Vectors, Model: x.o.Model,
-		Threads: 1, Memory: wordsMemory, Most: mostWords}
-	if x.g != nil {
-		env.Searcher, env.Analyzer = x.g.s, x.g.analyzer
-	}
+	env := x.wordsOf(x.g)
 	in := shortLane
 	if q.Of == api.OfText {
 		in = longLane

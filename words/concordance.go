@@ -39,7 +39,7 @@ type Line struct {
 type ConcordanceOptions struct {
 	Window int // words of context on each side; 0 means 10
 	Top    int // number of lines; 0 means 50
-	// From is the number of lines, in order, to leave out before those that are wanted, as they were
+	// From is the number of lines, in order, to leave out before those that are wanted: they were
 	// seen already.
 	From int
 	// Count makes ConcordIndex count all matches, also where it has enough lines.

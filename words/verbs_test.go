@@ -829,8 +829,8 @@ func TestSignsThatAnalyzersDropAreRefused(t *testing.T) {
 	}
 }
 
-// Pages of lines after one another are the lines of one long page, in a corpus and its index, in any
-// order; Count counts all matches from any page.
+// Pages of lines after one another are the lines of one long page, in a corpus and its index, in
+// any order; Count counts all matches from any page.
 func TestConcordancePages(t *testing.T) {
 	an := analyzer(t, "unicode")
 	corpus := corpusOf(t, text.Lines, strings.Repeat(fable+"\n", 7))

@@ -37,7 +37,7 @@ let chosen = ''
 export function choose(index: string) { chosen = index }
 
 // Requests about an index; the others are the same for all.
-const ofIndex = /^v1\/(?=(search|documents|words|concordance|keywords|collocations|ngrams|wordlist|commit|status)\b)/
+const ofIndex = /^v1\/(?=(search|documents|words|concordance|keywords|collocations|ngrams|wordlist|commit|status)\b|jobs$)/
 
 /** address returns the address of a request about the chosen index. */
 export const address = (path: string) => (chosen ? path.replace(ofIndex, `v1/indexes/${encodeURIComponent(chosen)}/`) : path)

@@ -70,5 +70,5 @@ export function plainly(v: Value): string {
 export function plainWords(e: string): string {
   return e.replace(/^q: query, column (\d+): (.*?)(; set plain .*)?$/s, 'Error in the query at column $1: $2.')
     .replace(/^.*\b(from|start)\b.*want 0 to ([\d,]+).*$/s, (_, __, most) => `Only the first ${count(Number(most.replaceAll(',', '')))} results can be shown here. Narrow the search down.`)
-    .replace(/^.*context deadline exceeded.*$/s, 'This took longer than the server allows. Narrow the selection down.')
+    .replace(/^.*(context deadline exceeded|the request took too long).*$/s, 'This took longer than the server allows. Narrow the selection down.')
 }
