@@ -10,11 +10,12 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// Queries of learned sparse retrieval have dozens of words with long lists, and weights so flat that
-// bounds of single lists rule nothing out. What is left is to add up postings fast, and to bound
-// the sum of all words in few documents. So the index of weighted tokens has each long list a second
-// time, as an ImpactList. Its parts are the postings in one tile of TileDocs documents, whose sums
-// fit in the first cache of a core. A part is in one of three forms, by its number of postings:
+// Queries of learned sparse retrieval have dozens of words with long lists, and weights so flat
+// that bounds of single lists rule nothing out. What is left is to add up postings fast, and to
+// bound the sum of all words in few documents. So the index of weighted tokens has each long list a
+// second time, as an ImpactList. Its parts are the postings in one tile of TileDocs documents,
+// whose sums fit in the first cache of a core. A part is in one of three forms, by its number of
+// postings:
 //
 //	short   below MediumPart postings: the places of the documents in the tile, 2 bytes each, then
 //	        the weights, 1 byte each

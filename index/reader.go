@@ -157,9 +157,9 @@ package index
 //	pairs-words  for each word in pairs its number as uint32, and as float32 an x: no posting
 //	        outside its best ones has a lower one
 //
-// File "impacts", with flag 4096, if the analyzer reads weights (text.OfWeights), a list exceeds 128
-// postings and one in 1,024 documents, and no weight of such lists exceeds 255. It has a copy of each
-// of these lists, in parts of 4,096 documents, which are called tiles (see impacts.go):
+// File "impacts", with flag 4096, if the analyzer reads weights (text.OfWeights), a list exceeds
+// 128 postings and one in 1,024 documents, and no weight of such lists exceeds 255. It has a copy
+// of each of these lists, in parts of 4,096 documents, which are called tiles (see impacts.go):
 //
 //	lists   the copies in the order of the words. For each tile there is the number of postings, in
 //	        2 bytes; then for each tile the highest weight, in 1 byte; then a zero if needed to end
@@ -167,11 +167,11 @@ package index
 //	words   uint32: the numbers of the words
 //	starts  uint64: the offset of each copy, and the end
 //
-// A part of n postings has the number of each document in the tile, in 2 bytes, then the weights, in
-// 1 byte each, then a zero if n is odd. From n = 96 on the highest weight in each 32 documents of the
-// tile stands before it, 128 bytes. From n = 512 on the weights of all 4,096 documents follow that
-// instead, with 0 where there is no posting. For example, a token of 9,000 documents, in 0, 2, ...,
-// 254 with the weights 7, 8, 7, 8 and so on, in 8,998 with 255 and in 8,999 with 1:
+// A part of n postings has the number of each document in the tile, in 2 bytes, then the weights,
+// in 1 byte each, then a zero if n is odd. From n = 96 on the highest weight in each 32 documents
+// of the tile stands before it, 128 bytes. From n = 512 on the weights of all 4,096 documents
+// follow that instead, with 0 where there is no posting. For example, a token of 9,000 documents,
+// in 0, 2, ..., 254 with the weights 7, 8, 7, 8 and so on, in 8,998 with 255 and in 8,999 with 1:
 //
 //	80 00 00 00 02 00  128, 0 and 2 postings
 //	08 00 ff 00        the highest weights, and a zero
