@@ -44,7 +44,7 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 	switch {
 	case !on.NoFiles && (isFile(q.Window) || points.IsDatabase(q.Window)):
 		said = q.Window
-	case bytes.HasPrefix(text, []byte("{")) || strings.Contains(q.Window, "("):
+	case bytes.HasPrefix(text, []byte("{")) || strings.Contains(q.Window, "(") || strings.HasSuffix(strings.ToUpper(q.Window), " EMPTY"):
 	case on.NoFiles:
 		return nil, wrongf("window", "want polygons as GeoJSON or well-known text, such as POLYGON ((0 0, 9 0, 9 9, 0 0))")
 	default:
@@ -71,6 +71,9 @@ func (q *Area) of(ctx context.Context, on *Places, used bool, tell func(string))
 		}
 		if left > 0 {
 			tell(fmt.Sprintf("left out %s outside the window", counted(left, "point")))
+		}
+		if rare := set.Len() - left - in.Len(); rare > 0 {
+			tell(fmt.Sprintf("left out %s of features with fewer in the window than points.ReadOptions.MinPoints", counted(rare, "point")))
 		}
 		return in, nil
 	}

@@ -145,7 +145,10 @@ func TestSignificanceFollowsFromTheDefinition(t *testing.T) {
 		}
 		hits, sum := make([]int, len(res.Patterns)), make([]float64, len(res.Patterns))
 		for round := range rounds {
-			moved := model.Draw(42, round)
+			moved, err := model.Draw(t.Context(), 42, round)
+			if err != nil {
+				t.Fatal(err)
+			}
 			near := oracleNear(moved, opt)
 			for i, p := range res.Patterns {
 				instances := oracleInstances(moved, near, p.Features)
@@ -338,12 +341,12 @@ func TestMapsAreWellFormedAndShowEveryParticipatingPoint(t *testing.T) {
 				t.Fatalf("SVG: %v\n%s", err, describe(pts, opt))
 			}
 		}
-		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err == nil ||
+		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns, nil); err == nil ||
 			!strings.Contains(err.Error(), "reference system is not known") {
 			t.Fatalf("unknown reference system: got error %v", err)
 		}
 		pts.CRS = points.Plane
-		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns); err != nil {
+		if err := s.WriteGeoJSON(t.Context(), &geo, res.Patterns, nil); err != nil {
 			t.Fatal(err)
 		}
 		var fc struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/collocate/collocate/internal/given"
@@ -19,10 +20,11 @@ import (
 // for each participating point with its feature, its row in the input (from 1) and the numbers
 // (from 1) of the patterns in which it takes part. Then it has, for each pattern, the edges of
 // instances that together contain all its participating points, one MultiLineString per instance.
-// The member "patterns" lists the patterns with the participating points of their features.
+// The member "patterns" lists the patterns with the participating points of their features, and the
+// results of tests if the report of these patterns has them; nil makes one without.
 // Positions in a plane (points.Plane) are written unchanged, with "crs": null; an unknown reference
 // system is an error.
-func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern) error {
+func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Pattern, report *Report) error {
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
@@ -45,7 +47,7 @@ func (s *Survey) WriteGeoJSON(ctx context.Context, w io.Writer, patterns []Patte
 		}
 		g.text(`"crs":{"type":"name","properties":{"name":` + string(name) + `}},`)
 	}
-	if err := g.patterns(patterns); err != nil {
+	if err := g.patterns(patterns, report); err != nil {
 		return err
 	}
 	g.text(`"features":[`)
@@ -129,8 +131,15 @@ type geoWriter struct {
 func (g *geoWriter) text(s string) { g.w.WriteString(s) }
 
 // patterns writes the patterns as Report does.
-func (g *geoWriter) patterns(list []Pattern) error {
-	data, err := json.Marshal(NewReport(g.s.pts, &Result{Patterns: list, Totals: g.s.g.total}).Patterns)
+func (g *geoWriter) patterns(list []Pattern, report *Report) error {
+	if report == nil {
+		report = NewReport(g.s.pts, &Result{Patterns: list, Totals: g.s.g.total})
+	}
+	patterns := slices.Clone(report.Patterns)
+	for i := range patterns {
+		patterns[i].Instances = nil // which are features
+	}
+	data, err := json.Marshal(patterns)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,12 @@ import (
 // reference system if it has an EPSG code or a definition. Otherwise they are in WGS 84, or in a
 // plane if the system cannot be converted. The layers are the participating points with the numbers
 // (from 1) of their patterns, and instances that together contain these points, as lines. The
-// tables are the patterns, and the participating points of each of their features.
+// tables are the patterns, with the results of tests if the report of these patterns has them (nil
+// means none), and the participating points of each of their features.
 func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 	io.Writer
 	io.WriterAt
-}, patterns []Pattern) error {
+}, patterns []Pattern, report *Report) error {
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
@@ -61,10 +62,22 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 				}
 			}},
 		{Name: "patterns", Columns: []gpkg.Column{{Name: "pattern", Type: "INTEGER"}, {Name: "size", Type: "INTEGER"},
-			{Name: "features", Type: "TEXT"}, {Name: "participation_index", Type: "REAL"}},
+			{Name: "features", Type: "TEXT"}, {Name: "participation_index", Type: "REAL"},
+			{Name: "expected_index", Type: "REAL"}, {Name: "ratio", Type: "REAL"}, {Name: "p_value", Type: "REAL"},
+			{Name: "q_value", Type: "REAL"}, {Name: "distance", Type: "REAL"}, {Name: "unit", Type: "TEXT"}},
 			Rows: func(yield func(gpkg.Row) bool) {
 				for i, p := range patterns {
-					if !yield(gpkg.Row{Values: []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index}}) {
+					values := []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index, nil, nil, nil, nil, nil, nil}
+					if report != nil {
+						r := &report.Patterns[i]
+						for k, v := range []*float64{r.Expected, r.Ratio, r.PValue, r.QValue} {
+							if v != nil {
+								values[4+k] = *v
+							}
+						}
+						values[8], values[9] = report.Distance, report.Unit
+					}
+					if !yield(gpkg.Row{Values: values}) {
 						return
 					}
 				}

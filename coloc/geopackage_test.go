@@ -26,7 +26,7 @@ func TestGeoPackageLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns), f.Close()); err != nil {
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns, nil), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	in, err := points.ReadFile(path, points.ReadOptions{Layer: "points", Feature: "feature"})
@@ -79,11 +79,11 @@ func TestGeoPackageOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := &fullDisk{room: 1 << 40}
-	if err := s.WriteGeoPackage(t.Context(), all, res.Patterns); err != nil || len(res.Patterns) < 6 {
+	if err := s.WriteGeoPackage(t.Context(), all, res.Patterns, nil); err != nil || len(res.Patterns) < 6 {
 		t.Fatalf("%d patterns, %v; want each pair", len(res.Patterns), err)
 	}
 	for room := 0; room < all.used; room += 1 << 20 {
-		if err := s.WriteGeoPackage(t.Context(), &fullDisk{room: room}, res.Patterns); err != errNoSpace {
+		if err := s.WriteGeoPackage(t.Context(), &fullDisk{room: room}, res.Patterns, nil); err != errNoSpace {
 			t.Errorf("room for %d of %d bytes: %v, want %v", room, all.used, err, errNoSpace)
 		}
 	}
@@ -107,7 +107,7 @@ func TestMapsKeepTheReferenceSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns), f.Close()); err != nil {
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns, nil), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	in, err := points.ReadFile(path, points.ReadOptions{Layer: "points", Feature: "feature"})
@@ -128,7 +128,7 @@ func TestMapsKeepTheReferenceSystem(t *testing.T) {
 	if res, err = s.Mine(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.WriteGeoJSON(t.Context(), &out, res.Patterns); err != nil {
+	if err := s.WriteGeoJSON(t.Context(), &out, res.Patterns, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"crs":{"type":"name","properties":{"name":"EPSG:28992"}}`, `[155000,463000]`} {

@@ -99,8 +99,9 @@ func (t *nullTest) roundsOnGPU(ctx context.Context, which []int, features []int3
 			for ; lo < end; lo += cores.workers {
 				drawn := make([]*Points, min(cores.workers, end-lo))
 				err := cores.each(r.Ctx, len(drawn), func(_, i int) error {
-					drawn[i] = t.model.Draw(t.o.Seed, lo+i)
-					return nil
+					var err error
+					drawn[i], err = t.model.Draw(r.Ctx, t.o.Seed, lo+i)
+					return err
 				})
 				if err != nil {
 					return err

@@ -197,7 +197,11 @@ func (t *nullTest) onCores(ctx context.Context, which []int) error {
 			"than the memory bound leaves: raise coloc.Options.Memory", s.pts.Len(), need/1e6)
 	}
 	return cores.at("null rounds").each(ctx, t.o.Rounds, func(_, round int) error {
-		drawn, err := NewSurvey(t.model.Draw(t.o.Seed, round), one)
+		pts, err := t.model.Draw(ctx, t.o.Seed, round)
+		if err != nil {
+			return err
+		}
+		drawn, err := NewSurvey(pts, one)
 		if err != nil {
 			return err
 		}

@@ -37,7 +37,11 @@ func TestMaxIsTheStepDownMaximum(t *testing.T) {
 		for round := range o.Rounds {
 			every := opt
 			every.MinPrevalence, every.All = 1e-9, true
-			drawn, err := mustSurvey(t, model.Draw(o.Seed, round), every).Mine(t.Context())
+			moved, err := model.Draw(t.Context(), o.Seed, round)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn, err := mustSurvey(t, moved, every).Mine(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

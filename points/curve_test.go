@@ -180,7 +180,10 @@ func TestNullsKeepWhatTheySay(t *testing.T) {
 		}
 		within, between := 0.0, 0.0
 		for round := range 40 {
-			s := m.Draw(1, round)
+			s, err := m.Draw(t.Context(), 1, round)
+			if err != nil {
+				t.Fatal(err)
+			}
 			within, between = within+own(s, 0, 0)/40, between+own(s, 0, 1)/40
 		}
 		t.Logf("%s: within %.2f of %.2f, between %.2f", null, within, before, between)

@@ -124,7 +124,7 @@ func (s sums) rounds(ctx context.Context, m *NullModel, seed uint64, rounds, bin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := each(ctx, s.threads, rounds, func(_, round int) {
-		one, err := m.draw(seed, round, some).sumPairs(ctx, 1, bins, most, true, some)
+		one, err := m.draw(ctx, seed, round, some).sumPairs(ctx, 1, bins, most, true, some)
 		if err != nil {
 			cancel(err)
 			return
@@ -215,7 +215,7 @@ func (m *NullModel) drawMany(ctx context.Context, threads int, seed uint64,
 		d.x, d.y = make([]float64, n*d.rounds), make([]float64, n*d.rounds)
 	}
 	err := each(ctx, threads, d.rounds, func(_, i int) {
-		drawn := m.draw(seed, lo+i, nil)
+		drawn := m.draw(ctx, seed, lo+i, nil)
 		if m.null == Relabel {
 			copy(d.feature[i*n:], drawn.feature)
 			return

@@ -50,7 +50,7 @@ func TestFewPointsAreNotDrawnAsACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, far := m.draw(1, 0, nil), 0.0
+	l, far := m.draw(t.Context(), 1, 0, nil), 0.0
 	for i := range l.x {
 		far = max(far, math.Hypot(l.x[i]-l.x[0], l.y[i]-l.y[0]))
 	}

@@ -172,29 +172,35 @@ func membersOf(p *Set) [][]int32 {
 func (m *NullModel) torus() bool { return m.flat == nil && m.null != Relabel && m.null != Times }
 
 // Draw returns the points of one round, which depend only on the seed and the round. Points keep
-// their numbers and everything that the null model does not change.
-func (m *NullModel) Draw(seed uint64, round int) *Set {
+// their numbers and everything that the null model does not change. The only error is that of ctx.
+func (m *NullModel) Draw(ctx context.Context, seed uint64, round int) (*Set, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if m.null == Times {
 		out := *m.set
 		out.Time = permutedTimes(out.Time, m.members, seed, round)
-		return &out
+		return &out, nil
 	}
-	l := m.draw(seed, round, nil)
+	l := m.draw(ctx, seed, round, nil)
 	out := &Set{X: l.x, Y: l.y, Feature: l.feature, Features: m.set.Features, Time: m.set.Time,
 		CRS: m.set.CRS, Window: m.set.Window}
 	if m.null == Relabel {
 		out.X, out.Y = m.set.X, m.set.Y
-		return out
+		return out, ctx.Err()
 	}
 	for i := range l.x {
+		if i&0xfff == 0 && ctx.Err() != nil {
+			break
+		}
 		out.X[i], out.Y[i] = l.back(l.x[i], l.y[i])
 	}
-	return out
+	return out, ctx.Err()
 }
 
 // draw returns the points of a round. Features that are not among the pairs may stay where they
-// are.
-func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
+// are. It stops when ctx is done: millions of points take seconds.
+func (m *NullModel) draw(ctx context.Context, seed uint64, round int, some *somePairs) *plane {
 	rng := rand.New(rand.NewPCG(seed, uint64(round)))
 	l := m.plane
 	if m.null == Times {
@@ -220,7 +226,7 @@ func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
 			}
 		case m.null == Cluster:
 			own := rand.New(rand.NewPCG(seed^uint64(f+1)<<32, uint64(round)))
-			m.thomas[f].draw(m.flat, members, own, x, y)
+			m.thomas[f].draw(ctx, m.flat, members, own, x, y)
 		case m.flat == nil:
 			for _, i := range members {
 				x[i] = l.minX + wrap(l.x[i]-l.minX+dx, l.width)
@@ -228,7 +234,10 @@ func (m *NullModel) draw(seed uint64, round int, some *somePairs) *plane {
 			}
 		default:
 			du, dv := dx/l.width, dy/l.depth
-			for _, i := range members {
+			for n, i := range members {
+				if n&0xfff == 0 && ctx.Err() != nil {
+					break
+				}
 				x[i], y[i] = m.flat.back(wrap(m.u[i]+du, 1), wrap(m.v[i]+dv, 1))
 			}
 		}
@@ -332,7 +341,7 @@ func (m *NullModel) fitThomas(ctx context.Context, members []int32) thomas {
 }
 
 // draw places as many children as there are members.
-func (t thomas) draw(on *flat, members []int32, rng *rand.Rand, x, y []float64) {
+func (t thomas) draw(ctx context.Context, on *flat, members []int32, rng *rand.Rand, x, y []float64) {
 	if t.parents == 0 {
 		for _, i := range members {
 			x[i], y[i] = on.back(rng.Float64(), rng.Float64())
@@ -345,7 +354,10 @@ func (t thomas) draw(on *flat, members []int32, rng *rand.Rand, x, y []float64) 
 	for k := range at {
 		at[k][0], at[k][1] = on.back(rng.Float64(), rng.Float64())
 	}
-	for _, i := range members {
+	for k, i := range members {
+		if k&0xfff == 0 && ctx.Err() != nil {
+			return
+		}
 		p := at[rng.IntN(n)]
 		x[i], y[i] = p[0], p[1]
 		for range 100 { // until it lies in the area

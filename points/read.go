@@ -460,7 +460,7 @@ func (in *Input) checkFeatures(chosen bool) error {
 
 func (in *Input) dropRare(least int) {
 	before := in.Len()
-	in.Set = in.Set.withoutRare(least)
+	in.Set = in.Set.WithoutRare(least)
 	in.Rare = int64(before - in.Len())
 }
 

@@ -16,6 +16,8 @@ type Set struct {
 	Time     []int64   // seconds since 1970 of each point; nil without times
 	CRS      *CRS      // nil means unknown
 	Window   *Window   // study area; nil means that statistics that need one estimate it
+
+	least int // of the points of a feature that are kept; Clip drops features that have fewer left
 }
 
 // Len returns the number of points.
@@ -156,7 +158,7 @@ func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS, out.Window = p.CRS, p.Window
+	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
 	return out
 }
 
@@ -169,7 +171,7 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	}
 	b.time = p.Time
 	out := b.Set()
-	out.CRS, out.Window = p.CRS, p.Window
+	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
 	return out
 }
 
@@ -189,14 +191,16 @@ func (p *Set) Spread(names func(feature string) []string) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS, out.Window = p.CRS, p.Window
+	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
 	return out
 }
 
-// withoutRare drops the features with fewer than least points, and their points.
-func (p *Set) withoutRare(least int) *Set {
+// WithoutRare drops the features with fewer than least points, and their points. Clip does the same
+// again with what is returned.
+func (p *Set) WithoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))
-	kept := &Set{CRS: p.CRS, Window: p.Window}
+	p.least = least
+	kept := &Set{CRS: p.CRS, Window: p.Window, least: least}
 	for f, n := range p.Totals() {
 		id[f] = -1
 		if n >= int64(least) {

@@ -22,7 +22,8 @@ type Window struct {
 }
 
 // ParseWindow reads a study area: the polygons of GeoJSON, which are converted to a reference
-// system, or POLYGON or MULTIPOLYGON in well-known text, which has the points' own coordinates.
+// system, or POLYGON or MULTIPOLYGON in well-known text, which has the points' own coordinates or, after
+// SRID=n; those of an EPSG system.
 // Polygons that share sides, as districts do, are merged. Those that cross or overlap are an error.
 func ParseWindow(data []byte, to *CRS) (*Window, error) {
 	data = bytes.TrimSpace(data)
@@ -36,11 +37,29 @@ func ParseWindow(data []byte, to *CRS) (*Window, error) {
 		}
 		return joined(list)
 	}
-	all, err := parseWKTPolygons(string(data))
+	text, from := string(data), to
+	if srid, rest, ok := strings.Cut(text, ";"); ok && strings.HasPrefix(strings.ToUpper(srid), "SRID=") { // as PostGIS writes
+		var err error
+		if from, err = ParseCRS("EPSG:" + srid[len("SRID="):]); err != nil {
+			return nil, err
+		}
+		text = strings.TrimSpace(rest)
+	}
+	all, err := parseWKTPolygons(text)
 	if err != nil {
 		return nil, err
 	}
-	return newWindow(all)
+	list := []namedPolygons{{polygons: all}}
+	if from != to {
+		convert, err := conversion(from, to)
+		if err == nil {
+			err = convertRings(list, convert)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return newWindow(list[0].polygons)
 }
 
 // joined makes a window of regions, which may share sides.
@@ -175,7 +194,8 @@ func (l *plane) frame(ctx context.Context, p *Set) (err error) {
 	return nil
 }
 
-// Clip returns the points that lie in their window, and the number of the others.
+// Clip returns the points that lie in their window, and the number of the others. Features of which
+// fewer are left than WithoutRare or ReadOptions.MinPoints asked for are dropped, too.
 func (p *Set) Clip(ctx context.Context) (*Set, int, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, 0, err
@@ -191,13 +211,16 @@ func (p *Set) Clip(ctx context.Context) (*Set, int, error) {
 	if in.Len() == 0 {
 		return nil, 0, fmt.Errorf("none of %d points lies in the window: is it in another reference system?", p.Len())
 	}
-	return in, p.Len() - in.Len(), nil
+	return in.WithoutRare(p.least), p.Len() - in.Len(), nil
 }
 
 // parseWKTPolygons reads POLYGON ((...)) or MULTIPOLYGON (((...))).
 func parseWKTPolygons(text string) ([][][][2]float64, error) {
 	kind, rest, ok := strings.Cut(text, "(")
 	kind = strings.ToUpper(strings.TrimSpace(kind))
+	if kind == "POLYGON EMPTY" || kind == "MULTIPOLYGON EMPTY" {
+		return nil, errors.New("it has no polygon")
+	}
 	if !ok || kind != "POLYGON" && kind != "MULTIPOLYGON" {
 		return nil, fmt.Errorf("%.40q: want polygons as GeoJSON, or as well-known text "+
 			"such as POLYGON ((0 0, 9 0, 9 9, 0 0))", text)

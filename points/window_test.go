@@ -104,7 +104,10 @@ func TestRoundsStayInTheWindow(t *testing.T) {
 				t.Fatal(err)
 			}
 			for round := range 5 {
-				s := m.Draw(1, round)
+				s, err := m.Draw(t.Context(), 1, round)
+				if err != nil {
+					t.Fatal(err)
+				}
 				for i := range s.X {
 					if !o.holds(s.X[i], s.Y[i]) {
 						t.Fatalf("%s: (%v, %v) lies outside", null, s.X[i], s.Y[i])

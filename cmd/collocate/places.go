@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -159,7 +160,7 @@ func (p *placesFlags) mapped() bool {
 }
 
 func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error) {
-	if err := p.check(cmd.Flags()); err != nil {
+	if err := errors.Join(p.check(cmd.Flags()), noEmptyNames(cmd)); err != nil {
 		return err
 	}
 	if err := canWrite(p.svg, p.html, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
@@ -192,6 +193,17 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	return p.print(a, in, answer, measured(int64(in.Len()), perPoints))
 }
 
+// noEmptyNames refuses flags that name a file with an empty name, as an unset variable of a shell
+// script makes: the study area would be another one without a word.
+func noEmptyNames(cmd *cobra.Command) error {
+	for _, name := range []string{"window", "regions", "hierarchy"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
+			return usagef("--%s is empty: want a file, or leave it out", name)
+		}
+	}
+	return nil
+}
+
 // places returns points with the engine for questions about them.
 func (a *app) places(in *points.Input) *api.Places {
 	return &api.Places{Set: in.Set, Engine: a.engine, Device: a.gpu, Also: a.alsoGPUs(),
@@ -202,6 +214,9 @@ func (a *app) places(in *points.Input) *api.Places {
 // askPlaces answers a question about the points in files, which become those in the study area.
 func askPlaces[A any](a *app, cmd *cobra.Command, q *api.Question, ask any, paths []string) (
 	in *points.Input, answer A, err error) {
+	if err := noEmptyNames(cmd); err != nil {
+		return nil, answer, err
+	}
 	if err := api.Check(ask); err != nil {
 		return nil, answer, asFlags(q, err)
 	}
@@ -243,14 +258,16 @@ func (p *placesFlags) summarise(a *app, m *api.Mined) {
 // draw writes the maps.
 func (p *placesFlags) draw(ctx context.Context, a *app, m *api.Mined) error {
 	if p.geojson != "" {
-		err := a.writeTo(p.geojson, func(w io.Writer) error { return m.Survey.WriteGeoJSON(ctx, w, m.Result.Patterns) })
+		err := a.writeTo(p.geojson, func(w io.Writer) error { return m.Survey.WriteGeoJSON(ctx, w, m.Result.Patterns, m.Report) })
 		if err != nil {
 			return fmt.Errorf("write GeoJSON: %w", err)
 		}
 	}
 	if p.geopackage != "" {
 		err := atomicfile.WriteFile(p.geopackage,
-			func(f *atomicfile.File) error { return m.Survey.WriteGeoPackage(ctx, f.OS(), m.Result.Patterns) })
+			func(f *atomicfile.File) error {
+				return m.Survey.WriteGeoPackage(ctx, f.OS(), m.Result.Patterns, m.Report)
+			})
 		if err != nil {
 			return fmt.Errorf("write GeoPackage: %w", err)
 		}

@@ -156,7 +156,7 @@ func (w *Worker) mine(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		if coloc.CanWriteGeoJSON(m.Points.CRS) != nil {
 			return nil
 		}
-		return m.Survey.WriteGeoJSON(ctx, &geojson, m.Result.Patterns)
+		return m.Survey.WriteGeoJSON(ctx, &geojson, m.Result.Patterns, m.Report)
 	})
 	if err != nil {
 		return pipe.Reply{}, err
