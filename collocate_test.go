@@ -222,6 +222,20 @@ func TestWhatIsRefused(t *testing.T) {
 	says(err, "both Query and Tree")
 	_, err = x.Search(t.Context(), Request{Tree: query.Term{Text: "a"}, All: true})
 	says(err, "query.And")
+	for _, n := range []query.Node{query.Or{}, query.And{Parts: []query.Node{query.Must{}}}, query.IDs{}, query.Same{}, query.Near{},
+		query.Field{Name: "text"}, query.Filter{Part: query.Not{Part: query.Boost{By: 2}}}} {
+		if _, err := x.Search(t.Context(), Request{Tree: n}); !errors.Is(err, search.ErrRequest) || !strings.Contains(err.Error(), "part") {
+			t.Errorf("%T with nothing in it: %v", n, err)
+		}
+	}
+	nothing := &search.Own{Name: "nothing", Word: func(search.WordStats) func(tf, length uint32) float64 { return nil }}
+	for _, m := range []search.Model{nothing, (*search.Own)(nil)} {
+		if _, err := x.Search(t.Context(), Request{Query: "a", Model: m}); !errors.Is(err, search.ErrRequest) {
+			t.Errorf("a model without a function: %v", err)
+		}
+	}
+	says(x.Add((*note)(nil)), "is nil")
+	says(x.Add((*text.Document)(nil)), "is nil")
 	_, _, err = x.AddCorpus(t.Context(), nil)
 	says(err, "the corpus is nil")
 	_, _, err = x.AddCorpus(t.Context(), &text.Corpus{Options: text.Options{Schema: x.Schema()}})

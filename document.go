@@ -247,13 +247,18 @@ func documentOf(v any, schema *fields.Schema) (text.Document, error) {
 	case text.Document:
 		return v, nil
 	case *text.Document:
-		return *v, nil
+		if v != nil {
+			return *v, nil
+		}
 	case map[string]any:
 		return ofMap(v, schema)
 	}
 	value := reflect.ValueOf(v)
 	for value.Kind() == reflect.Pointer && !value.IsNil() {
 		value = value.Elem()
+	}
+	if value.Kind() == reflect.Pointer {
+		return text.Document{}, fmt.Errorf("the %T is nil", v)
 	}
 	if value.Kind() != reflect.Struct {
 		return text.Document{}, fmt.Errorf("%T: want a struct, a map[string]any or a Document of package text", v)

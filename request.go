@@ -337,6 +337,9 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 	case r.Tree != nil && r.All:
 		return out, nil, fmt.Errorf("%w: All is for Query: say query.And in Tree", search.ErrRequest)
 	case r.Tree != nil:
+		if err := whole(r.Tree); err != nil {
+			return out, nil, err
+		}
 		out.Query = query.Within(r.Tree, within)
 	case within == nil && blank:
 		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)

@@ -66,7 +66,7 @@ func TestService(t *testing.T) {
 // Commits beside searches: each search sees whole documents, and none fails.
 func TestCommitsBesideSearches(t *testing.T) {
 	h := service(t, 200)
-	commits := trials.Of(30)
+	commits := trials.Of(100)
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	for range 8 {

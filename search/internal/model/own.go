@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/collocate/collocate/index"
@@ -39,6 +40,10 @@ func (m *Own) String() string { return m.Name }
 func (m *Own) weigher(c *Collection) (Weigher, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
+	}
+	some := WordStats{Documents: 1, Occurrences: 1, All: max(1, c.All.Docs), Tokens: max(1, c.All.Tokens)}
+	if m.Word(some) == nil {
+		return nil, fmt.Errorf("own model %q: Word returns nil: want a function", m.Name)
 	}
 	return &ownWeigher{m, c}, nil
 }
