@@ -524,7 +524,7 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	for i, h := range p.hits {
 		hits[i], docs[i] = search.Hit{Doc: h.Doc, Score: h.Score}, h.Doc
 	}
-	bags := &search.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]search.WordCounts{}}
+	bags := &shards.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]shards.WordCounts{}}
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
 	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
 	within, cancel := clock.next(otherTime)
@@ -546,7 +546,7 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	if x.g.shard.Of == 1 {
 		n = x.g.shard.end() // words count with deleted documents, as in one index
 	}
-	expanded, err := search.ExpandFrom(a.request, x.g.analyzer, hits, bags, n)
+	expanded, err := shards.Expand(a.request, x.g.analyzer, hits, bags, n)
 	for _, why := range p.coverage.Missing {
 		without = append(without, "words of the expansion: "+why)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/shards"
 )
 
 // The protocol between a root and the servers of shards. Every server speaks it: an index that is
@@ -127,7 +128,7 @@ type shardAnswer struct {
 	// Facets count all values; Keys are the sort keys of the hits.
 	Facets []search.FacetCounts `json:"facets,omitempty"`
 	Keys   []search.SortKey     `json:"keys,omitempty"`
-	Bags   *search.Bags         `json:"bags,omitempty"`
+	Bags   *shards.Bags         `json:"bags,omitempty"`
 	// Patterns are the patterns of the query with the words of the shard.
 	Patterns []search.Pattern `json:"patterns,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`
@@ -343,7 +344,7 @@ func (x *exchange) bagsOf(ctx context.Context, hits []search.Hit) (*shardAnswer,
 	for i, h := range hits {
 		docs[i] = h.Doc
 	}
-	bags, err := x.g.s.Bags(ctx, docs)
+	bags, err := shards.BagsOf(ctx, x.g.s, docs)
 	return &shardAnswer{Bags: bags}, err
 }
 
