@@ -427,8 +427,8 @@ type (
 	//		All, Tokens uint64 // the numbers of documents and of their words
 	//	}
 	WordStats = model.WordStats
-	// BM25 is the default model; package bm25 has the formula. A word that all documents have scores
-	// 0 by it, as it tells none from the others, but not by the Variant bm25.Lucene.
+	// BM25 is the default model; package bm25 has the formula. A word that all documents have
+	// scores 0 by it, as it tells none from the others, but not by the Variant bm25.Lucene.
 	//
 	//	type BM25 struct {
 	//		K1      float64      // term-frequency saturation; 0 means 1.2
