@@ -186,8 +186,8 @@ type (
 	// Expansion is a method to choose and weight the words that Expand adds.
 	// Methods: String returns the name; MarshalText and UnmarshalText write and read it.
 	Expansion = ask.Expansion
-	// Proximity adds scores for pairs of adjacent query words that are also close in a document. The
-	// zero value is [SDM]. Methods: WithDefaults fills in fields that are 0, and Check reports
+	// Proximity adds scores for pairs of adjacent query words that are also close in a document.
+	// The zero value is [SDM]. Methods: WithDefaults fills in fields that are 0, and Check reports
 	// invalid fields.
 	//
 	//	type Proximity struct {
@@ -409,8 +409,8 @@ type (
 	// GPU leaves such requests to them. Word is called for a word of the query, and returns the
 	// function that scores it by its frequency in a document and the document's length, for several
 	// goroutines at once. A score below 0, or that is not a number, counts as 0, and one above 1e30
-	// as 1e30. Of a model that is Monotonic, documents that cannot be among the best are skipped. If
-	// some numbers show that it is not, all documents with a word of the query are scored.
+	// as 1e30. Of a model that is Monotonic, documents that cannot be among the best are skipped.
+	// If some numbers show that it is not, all documents with a word of the query are scored.
 	//
 	//	type Own struct {
 	//		Name      string // what String returns
