@@ -29,10 +29,10 @@ import (
 // A Value below 0, or that is not a number, counts as 0, and one above Most as Most: boosts only
 // raise scores. To lower those of some documents, raise those of the others.
 //
-// Results are exact. If all boosts have a Most, as those with a Match do, documents are looked at in the order of the scores
-// before, and the search ends when no other can be among the best. Otherwise every document that
-// matches is looked at. A geo field gives two values, latitude and longitude; a date milliseconds
-// since 1970.
+// Results are exact. If all boosts have a Most, as those with a Match do, documents are looked at
+// in the order of the scores before, and the search ends when no other can be among the best.
+// Otherwise every document that matches is looked at. A geo field gives two values, latitude and
+// longitude; a date milliseconds since 1970.
 //
 // A query that has tags:news^2 at its top, where tags is no text field, adds 2 to the scores of
 // documents with that value: it is a Boost whose Match is tags:news.

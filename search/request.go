@@ -173,8 +173,8 @@ type (
 	// numbers and dates; the smaller comes first), Word (of keywords) and Then (of Sort.Then). The
 	// method Compare(a, b SortKey) int of Sort compares two of them.
 	SortKey = ask.SortKey
-	// Expand adds words from the best documents to a query. Methods: String returns what ParseExpand
-	// reads, WithDefaults fills in fields that are 0, and Check reports invalid fields.
+	// Expand adds words from the best documents to a query. Methods: String returns what
+	// ParseExpand reads, WithDefaults fills in fields that are 0, and Check reports invalid fields.
 	//
 	//	type Expand struct {
 	//		Method Expansion // RM3 or Bo1
