@@ -258,11 +258,7 @@ func (x *Index) make() error {
 	to := x.writerOptions()
 	to.Analyzer, to.Schema = analyzer, o.Schema
 	to.StoreText, to.Positions = !o.NoText && o.Schema == nil, !o.NoPositions
-	w, err := segments.NewWriter(x.dir, to)
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.Commit(), w.Close())
+	return segments.Create(x.dir, to)
 }
 
 // vacant reports whether a folder is missing, or has nothing but what a writer leaves behind that

@@ -10,8 +10,8 @@ import (
 )
 
 // Fitting returns the documents that have a keyword with the given prefix for which fits is true.
-// It reads all keywords with the prefix, and ends with the error of more, which it asks from time to
-// time.
+// It reads all keywords with the prefix, and ends with the error of more, which it asks from time
+// to time.
 func (c *Column) Fitting(prefix string, fits func(word []byte) bool, more func() error) (set *docset.Set, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	if c.field.Type != fields.Keyword {

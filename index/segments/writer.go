@@ -698,6 +698,11 @@ func (w *Writer) commit() error {
 	if err := w.flush(); err != nil {
 		return err
 	}
+	return w.publish()
+}
+
+// publish writes the manifest of the segments that there are.
+func (w *Writer) publish() error {
 	// Segments whose documents are all deleted are dropped.
 	var gone []*segment
 	w.segs = slices.DeleteFunc(w.segs, func(s *segment) bool {
@@ -729,6 +734,19 @@ func (w *Writer) commit() error {
 		}
 	}
 	return nil
+}
+
+// Create makes an index without documents, unless there is one already. Programs that only search do
+// not link what writes documents.
+func Create(dir string, o Options) error {
+	w, err := NewWriter(dir, o)
+	if err != nil {
+		return err
+	}
+	if w.changed {
+		err = w.publish()
+	}
+	return errors.Join(err, w.Close())
 }
 
 // Docs returns the number of documents that the index would have after a Commit.
