@@ -214,7 +214,8 @@ func (x *Index) open() (err error) {
 			return nil
 		}
 		if !vacant(x.dir) {
-			if try < 3 && errors.Is(err, fs.ErrNotExist) { // it has just been made
+			if try < 100 && errors.Is(err, fs.ErrNotExist) { // it is being made
+				time.Sleep(mostWaiting / 1000)
 				continue
 			}
 			return err

@@ -736,8 +736,8 @@ func (w *Writer) publish() error {
 	return nil
 }
 
-// Create makes an index without documents, unless there is one already. Programs that only search do
-// not link what writes documents.
+// Create makes an index without documents, unless there is one already. Programs that only search
+// do not link what writes documents.
 func Create(dir string, o Options) error {
 	w, err := NewWriter(dir, o)
 	if err != nil {
