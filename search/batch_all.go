@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"runtime"
 	"slices"
 	"time"
 
@@ -16,7 +17,8 @@ import (
 // time: if that is more than twice the time to open the device and copy the postings to it. Twice,
 // because both times are estimates, and the GPU then still has to answer.
 func gpuPays(cores time.Duration, postings int64) bool {
-	return cores.Seconds() > 2*(gpuOpening.Seconds()+float64(postings)/gpuPostings)
+	loading := float64(postings) / (gpuPostings * float64(runtime.GOMAXPROCS(0)))
+	return cores.Seconds() > 2*(gpuOpening.Seconds()+loading)
 }
 
 // realGPU reports whether the device exists and is not emulated.

@@ -87,8 +87,8 @@ func TestAutoTakesTheGPU(t *testing.T) {
 				c.name, onGPU, c.Index, len(got), len(c.requests), said, c.said)
 		}
 	}
-	if gpuPays(3*time.Second, 1e9) || !gpuPays(3*time.Second, 1e6) {
-		t.Error("3 s on the cores: want that the GPU pays for 1e6 postings, and not for 1e9")
+	if gpuPays(3*time.Second, 1e11) || !gpuPays(3*time.Second, 1e6) {
+		t.Error("3 s on the cores: want that the GPU pays for 1e6 postings, and not for 1e11")
 	}
 }
 

@@ -12,15 +12,15 @@ import (
 
 // overSegments answers a batch on an index with several segments. Each worker answers whole
 // requests, except in the asynchronous schedule, where all workers answer one request after the
-// other. If the segments are on a GPU, the workers send their requests there.
+// other.
 func overSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(int, *Result) (T, error), yield func(T, error) bool) {
-	gpu := b.Engine == engine.GPU || b.Engine == engine.Auto && s.onGPU()
+	if b.Engine == engine.GPU || b.Engine == engine.Auto && s.onGPU() {
+		batchOnSegments(ctx, s, requests, b, do, yield)
+		return
+	}
 	answer := func(ctx context.Context, i int, r *Request) (made T, err error) {
 		defer mmap.Recover(mmap.Guard(), &err)
-		if gpu {
-			r.Parallel = &Parallel{Engine: engine.GPU}
-		}
 		found, err := s.Search(ctx, *r)
 		if err != nil {
 			return made, err

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -37,9 +38,29 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	g, err := d.Open(ctx, s.e, s.keptOf(s.e), o)
 	if err == nil {
 		s.gpu = g
+		g.HandOver(s.insteadOfGPU)
 		err = s.releaseKept()
 	}
 	return err
+}
+
+// forCores is the reason why the cores answer requests of a batch on a GPU.
+const forCores = "in batches, query trees, counts, pages and filters are for the cores"
+
+// insteadOfGPU answers a request of a batch that a GPU does not know.
+func (s *Searcher) insteadOfGPU(ctx context.Context, r Request) (*Result, error) {
+	why := forCores
+	if s.many != nil {
+		why = cmp.Or(notForSegments(&r), why)
+	}
+	if r.Parallel = nil; r.Algorithm == Tiles {
+		r.Algorithm = Auto
+	}
+	found, err := s.Search(ctx, r)
+	if err == nil {
+		found.Stats.GPU = &GPUStats{Fallback: why}
+	}
+	return found, err
 }
 
 // keep retains the segments that an older Searcher has on a GPU and that this one also searches.
@@ -106,6 +127,19 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 		return s.segments[0].Memory()
 	}
 	return 0, 0, nil
+}
+
+// GPUOpening returns the steps of OpenGPU with their times: opening the device, reading the
+// dictionary, loading the kernels, copying the postings, and what the device makes of them. The
+// first two overlap, and so do the next two. Of several segments it is the first one's.
+func (s *Searcher) GPUOpening() []GPUStage {
+	switch {
+	case s.gpu != nil:
+		return s.gpu.Opening()
+	case len(s.segments) > 0:
+		return s.segments[0].Opening()
+	}
+	return nil
 }
 
 // ProfileBatchGPU answers requests on the device as one launch, stage by stage, and returns the

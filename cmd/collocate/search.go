@@ -198,8 +198,12 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return asFlags(api.SearchQuestion, err)
 	}
 	r.Parallel, r.Trace = parallel, f.ask.Stats
+	start := time.Now()
 	if err := a.onGPU(ctx, s); err != nil {
 		return err
+	}
+	if f.ask.Stats {
+		a.printOpening(s, time.Since(start))
 	}
 	if r.Expand != nil && !s.Index().HasText() {
 		a.note(dir + " stores no text, so --expand reads the postings of all words: --store-text makes it fast")

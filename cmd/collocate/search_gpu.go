@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,17 @@ func (a *app) bringToGPU(ctx context.Context, s *search.Searcher) error {
 	err := s.OpenGPU(ctx, a.gpuOptions())
 	a.endProgress()
 	return err
+}
+
+// printOpening prints the steps of bringing the index to the device.
+func (a *app) printOpening(s *search.Searcher, took time.Duration) {
+	var steps []string
+	for _, step := range s.GPUOpening() {
+		steps = append(steps, fmt.Sprintf("%s %v", step.Name, step.Time.Round(time.Millisecond)))
+	}
+	if len(steps) > 0 {
+		a.summary("on the GPU after %v: %s", took.Round(time.Millisecond), strings.Join(steps, ", "))
+	}
 }
 
 func printGPU(w io.Writer, g *search.GPUStats) {

@@ -25,6 +25,7 @@ type Device struct {
 	mu      sync.Mutex
 	dead    error
 	closed  bool
+	shared  int            // number of owners beyond the first
 	live    map[string]int // number of objects not freed yet, by kind
 	modules map[*Source]driver.Module
 	kernels map[kernelKey]*Kernel
@@ -127,11 +128,20 @@ func (d *Device) Leaks() string {
 	return strings.Join(list, ", ")
 }
 
-// Close unloads the kernels and closes the device. It returns an error if an object made on it was
-// not freed.
+// Share returns the device for another owner, who must close it as well.
+func (d *Device) Share() *Device {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shared++
+	return d
+}
+
+// Close unloads the kernels and closes the device, if this is its last owner. It returns an error if
+// an object made on it was not freed.
 func (d *Device) Close() error {
 	d.mu.Lock()
-	if d.closed {
+	if d.closed || d.shared > 0 {
+		d.shared = max(d.shared-1, 0)
 		d.mu.Unlock()
 		return nil
 	}

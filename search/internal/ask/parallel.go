@@ -258,8 +258,9 @@ type GPUOptions struct {
 	Log *slog.Logger
 }
 
-// GPUStage is a step of a batch on the device, with its time there.
+// GPUStage is a step of a batch on the device, with its time by the device's clock, or a step of
+// bringing an index there, with its time by the host's.
 type GPUStage struct {
-	Name string        // such as "score"
-	Time time.Duration // by the device's clock
+	Name string // such as "score"
+	Time time.Duration
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/model"
@@ -160,64 +161,125 @@ func (st *gpuStore) drop() error {
 	return err
 }
 
-// encodeAll computes the codes of all lists on the device.
-func (m *gpuModel) encodeAll(ctx context.Context) error {
-	const together = 1 << 15
-	ids := make([]int, 0, together)
-	for id := range m.st.lists {
-		if m.st.lists[id].there && !m.coded[id] {
-			ids = append(ids, id)
-		}
-		if len(ids) == together || id == len(m.st.lists)-1 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := m.encode(ids); err != nil {
-				return err
-			}
-			ids = ids[:0]
-		}
-	}
-	m.all = m.st.whole
-	return nil
+// toEncode is lists whose codes are to be computed, as the kernels read them.
+type toEncode struct {
+	ids           []int
+	dense, sparse []gpuTerm
+	kind          uint32 // the model's number
+
+	from  int       // the first word
+	terms []gpuTerm // from that word on, for knownTerms
 }
 
-// encode computes the codes of lists that are on the device. The gate is held for writing.
-func (m *gpuModel) encode(ids []int) (err error) {
-	defer func() {
-		for _, id := range ids {
-			m.coded[id] = m.coded[id] && err == nil
+// add adds a list, for any model.
+func (x *toEncode) add(m *gpuModel, info index.Term) {
+	l := &m.st.lists[info.ID]
+	s := m.w.ScorerOf(&model.Term{Weight: 1, Info: info}, 1)
+	var t gpuTerm
+	x.kind = t.set(s)
+	t.locate(l)
+	x.addTerm(info.ID, t, s.Bound(l.bound))
+}
+
+// addTerm adds a list with a bound on its scores.
+func (x *toEncode) addTerm(id int, t gpuTerm, bound float32) {
+	t.Inverse = 0
+	if bound > 0 {
+		t.Inverse = 256 / bound
+	}
+	if x.ids = append(x.ids, id); t.Row == gpuSparse {
+		x.sparse = append(x.sparse, t)
+	} else {
+		x.dense = append(x.dense, t)
+	}
+}
+
+// encodeTogether is the number of lists whose codes are computed in a launch: 6 MB of terms.
+const encodeTogether = 1 << 16
+
+// encodeAll computes the codes of all lists on the device. The cores prepare some lists while the
+// device encodes those before them. known, unless it is nil, gets the terms of all words.
+func (m *gpuModel) encodeAll(ctx context.Context, known *knownTerms) error {
+	prepare := func(from, to int) (toEncode, error) { return m.prepare(from, to, known) }
+	err := inOrder(ctx, len(m.st.lists), encodeTogether, prepare, func(x toEncode) error {
+		if known != nil {
+			to := known.terms.Slice(x.from, x.from+len(x.terms))
+			if err := to.Upload(m.st.stream, x.terms); err != nil {
+				return err
+			}
 		}
-	}()
+		return m.encodeThese(x)
+	})
+	m.all = err == nil && m.st.whole
+	return err
+}
+
+// prepare makes the terms of the lists [from, to). For BM25 that needs no dictionary, and takes a
+// third of the time.
+func (m *gpuModel) prepare(from, to int, known *knownTerms) (x toEncode, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	var dense, sparse []gpuTerm
-	kind := uint32(0)
+	lists := m.st.lists
+	if known != nil {
+		x.from, x.terms = from, make([]gpuTerm, to-from)
+		for i := range x.terms {
+			l := &lists[from+i]
+			x.terms[i].write(known.w, l, uint64(l.full), 1)
+		}
+	}
+	wanted := func(id int) bool { return lists[id].there && !m.coded[id] }
+	if w := usualBM25(m.w); w != nil {
+		x.kind = gpuBM25
+		for id := from; id < to; id++ {
+			if l := &lists[id]; wanted(id) {
+				var t gpuTerm
+				t.write(w, l, uint64(l.full), 1)
+				x.addTerm(id, t, t.Inverse)
+			}
+		}
+		return x, nil
+	}
+	for info, err := range m.st.g.s.Index.TermsIn(from, to) {
+		if err != nil {
+			return x, err
+		}
+		if wanted(info.ID) {
+			x.add(m, info)
+		}
+	}
+	return x, nil
+}
+
+// encode computes the codes of lists that are on the device; a list may be named twice. The gate is
+// held for writing.
+func (m *gpuModel) encode(ids []int) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	var x toEncode
+	added := map[int]bool{}
 	for _, id := range ids {
-		if m.coded[id] {
+		if m.coded[id] || added[id] {
 			continue
 		}
+		added[id] = true
 		info, err := m.st.g.s.Index.Term(id)
 		if err != nil {
 			return err
 		}
-		s := m.w.ScorerOf(&model.Term{Weight: 1, Info: info}, 1)
-		var t gpuTerm
-		kind = t.set(s)
-		t.locate(&m.st.lists[id])
-		if b := s.Bound(m.st.lists[id].bound); b > 0 {
-			t.Inverse = 256 / b
-		}
-		if t.Row == gpuSparse {
-			sparse = append(sparse, t)
-		} else {
-			dense = append(dense, t)
-		}
-		m.coded[id] = true
+		x.add(m, info)
 	}
-	if err := errors.Join(m.launch(dense, kind, false), m.launch(sparse, kind, true)); err != nil {
-		return err
+	return m.encodeThese(x)
+}
+
+func (m *gpuModel) encodeThese(x toEncode) error {
+	err := errors.Join(m.launch(x.dense, x.kind, false), m.launch(x.sparse, x.kind, true))
+	if err == nil {
+		err = m.fetchTops(x.dense)
 	}
-	return m.fetchTops(dense)
+	if err == nil {
+		for _, id := range x.ids {
+			m.coded[id] = true
+		}
+	}
+	return err
 }
 
 // fetchTops downloads the counts of lists and sums them from the highest code down.
@@ -273,9 +335,11 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 				gpu.U32(kind), st.tfs.Arg(), st.more.Arg(),
 				st.lengths.Arg(), m.codes.Arg())
 		}
-		for i := range terms { // the row may have been used by another list
-			row := int(terms[i].Row)
-			if err := m.counts.Slice(256*row, 256*row+256).Zero(st.stream); err != nil {
+		for i, next := 0, 0; i < len(terms); i = next { // rows may have been used by other lists
+			for next = i + 1; next < len(terms) && terms[next].Row == terms[next-1].Row+1; next++ {
+			}
+			from, to := int(terms[i].Row), int(terms[next-1].Row)+1
+			if err := m.counts.Slice(256*from, 256*to).Zero(st.stream); err != nil {
 				return err
 			}
 		}

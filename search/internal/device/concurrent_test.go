@@ -51,7 +51,7 @@ func TestConcurrentPlan(t *testing.T) {
 	}
 	st := &gpuStore{resident: &resident{tiles: 1}, g: &Index{}}
 	st.lists = make([]gpuList, 1)
-	st.known.there, st.known.params = true, usualBM25(w).Params()
+	st.known.there, st.known.w = true, usualBM25(w)
 	l := newLaneLimits(1, 1<<40)
 	l.queries = 1000
 	var p lanePlan

@@ -1,12 +1,14 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/internal/mmap"
@@ -29,34 +31,34 @@ var (
 // Options say how an index is loaded onto a GPU.
 type Options = ask.GPUOptions
 
-// openBy opens a device and loads the index of an engine onto it.
-func openBy(ctx context.Context, e *eval.Engine, o Options, on gpu.Named) (*Index, error) {
-	dev, err := on.Open()
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
-	}
-	g, err := openOn(ctx, e, dev, o)
-	if err != nil {
-		return nil, errors.Join(err, dev.Close())
-	}
-	g.pack.own = true
-	return g, nil
-}
-
 // openOn loads the index of an engine onto an open device, which must stay open until the index is
 // closed.
 func openOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*Index, error) {
-	return openOver(ctx, e, dev, nil, o)
+	m, err := measure(e.Index)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	g := newIndex(e, dev)
+	return g.opened(g.open(ctx, m, o))
 }
 
-// openOver is openOn for an index whose postings may already be on the device.
-func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident,
-	o Options) (*Index, error) {
+// openOver is openOn for an index whose postings are already on the device.
+func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident) (*Index, error) {
+	g := newIndex(e, dev)
+	return g.opened(g.openOver(ctx, there))
+}
+
+func newIndex(e *eval.Engine, dev *gpu.Device) *Index {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
 		batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes),
 		words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
-	if err := g.open(ctx, there, o); err != nil {
+	return g
+}
+
+// opened returns the index, or closes it after an error.
+func (g *Index) opened(err error) (*Index, error) {
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("search: copy the index to the GPU: %w", err), g.Close())
 	}
 	return g, nil
@@ -102,6 +104,11 @@ type Index struct {
 	space   emptySpace   // taken once a batch has kept many results
 
 	paper paperStore // used with the gate held for writing
+
+	// elsewhere answers on the cores what the device does not know; nil refuses it.
+	elsewhere func(context.Context, ask.Request) (*ask.Result, error)
+
+	opening []Stage // the steps of opening, of which those of the host overlap
 }
 
 type gpuKernels struct {
@@ -124,6 +131,15 @@ type gpuKernels struct {
 }
 
 func (k *gpuKernels) load(dev *gpu.Device) error {
+	// The driver compiles the files, unless it remembers them, which takes seconds for all of them.
+	var all sync.WaitGroup
+	for _, first := range []struct {
+		source *gpu.Source
+		name   string
+	}{{tilesSource, "tiles_plan"}, {batchSource, "batch_short"}, {encodeSource, "encode_dense"}} {
+		all.Go(func() { _, _ = dev.Kernel(first.source, first.name) }) // an error comes again below
+	}
+	all.Wait()
 	for _, x := range []struct {
 		to     **gpu.Kernel
 		source *gpu.Source
@@ -188,25 +204,58 @@ func (k *gpuKernels) load(dev *gpu.Device) error {
 	return nil
 }
 
-func (g *Index) open(ctx context.Context, there *resident, o Options) (err error) {
+// open loads the lists of an index onto the device. The kernels, which the driver may have to
+// compile, are loaded meanwhile.
+func (g *Index) open(ctx context.Context, m *measured, o Options) (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	g.pairsFrom, g.addCost = pairsFrom, addCost
-	if err := g.k.load(g.dev); err != nil {
+	ready := g.loadKernels()
+	defer func() { err = cmp.Or(err, ready()) }()
+	if g.pack, err = newGPUStore(g, m, o); err != nil {
 		return err
 	}
-	if there != nil {
-		if g.pack, err = sharedStore(g, there); err != nil {
-			return err
-		}
-		return g.pack.weigh(ctx)
-	}
-	if g.pack, err = newGPUStore(g, o); err != nil {
+	if err := g.pack.fill(ctx, o.Progress, ready); err != nil {
 		return err
 	}
-	if err := g.pack.fill(ctx, o.Progress); err != nil {
+	if err := ready(); err != nil {
 		return err
 	}
 	return g.pack.weigh(ctx)
+}
+
+// openOver uses postings that are already on the device.
+func (g *Index) openOver(ctx context.Context, there *resident) (err error) {
+	defer mmap.Recover(mmap.Guard(), &err)
+	if err := g.loadKernels()(); err != nil {
+		return err
+	}
+	if g.pack, err = sharedStore(g, there); err != nil {
+		return err
+	}
+	return g.pack.weigh(ctx)
+}
+
+// loadKernels begins to load the kernels, and returns a function that waits for them. It must be
+// called before the device is closed.
+func (g *Index) loadKernels() (ready func() error) {
+	g.pairsFrom, g.addCost = pairsFrom, addCost
+	loaded := make(chan error, 1)
+	took := g.takes("kernels")
+	go func() {
+		err := g.k.load(g.dev)
+		took()
+		loaded <- err
+	}()
+	return sync.OnceValue(func() error { return <-loaded })
+}
+
+// takes begins to measure a step of opening, until the function that it returns is called.
+func (g *Index) takes(step string) (done func()) {
+	start := time.Now()
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.opening = append(g.opening, Stage{Name: step, Time: time.Since(start)})
+	}
 }
 
 // prepare looks up the words of a request and opens their lists.

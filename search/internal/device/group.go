@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
 )
@@ -27,10 +26,20 @@ type Group struct {
 // OpenGroup loads the index of an engine onto the devices that the options name, unless its
 // postings are already there; kept may be nil.
 func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Group, error) {
+	on := newDevices(&o)
+	g, err := openGroup(ctx, e, kept, o, on)
+	if err2 := on.close(); err2 != nil && err == nil {
+		return nil, errors.Join(err2, g.Close())
+	}
+	return g, err
+}
+
+// openGroup is OpenGroup on devices that may be open already.
+func openGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options, on *devices) (*Group, error) {
 	g := &Group{consecutive: consecutive}
 	if kept.serves(&o) {
 		for _, there := range kept.parts {
-			x, err := openOver(ctx, e, there.dev, there, o)
+			x, err := openOver(ctx, e, there.dev, there)
 			if err != nil {
 				return nil, errors.Join(err, g.Close())
 			}
@@ -38,9 +47,9 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 		}
 		return g, nil
 	}
-	for _, d := range gpu.Several(o.Device, o.Also) {
+	for i, d := range on.named {
 		o.Device, o.Also = d.Device, nil
-		x, err := openBy(ctx, e, o, d)
+		x, err := on.load(ctx, i, e, o)
 		if err != nil {
 			return nil, errors.Join(err, g.Close())
 		}
@@ -48,6 +57,18 @@ func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Gro
 	}
 	return g, nil
 }
+
+// HandOver says who answers the requests of a batch that a device does not know, such as query trees
+// and filters. Without it they are refused.
+func (g *Group) HandOver(to func(context.Context, ask.Request) (*ask.Result, error)) {
+	for _, x := range g.all {
+		x.elsewhere = to
+	}
+}
+
+// Opening returns the steps of opening on the first device, with their times. The device is opened
+// while the dictionary is read, and the kernels are loaded while postings are.
+func (g *Group) Opening() []Stage { return g.all[0].opening }
 
 // groupOf returns a group of open indexes.
 func groupOf(all ...*Index) *Group { return &Group{all: all, consecutive: consecutive} }

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"context"
 	"math"
 
 	"github.com/collocate/collocate/bm25"
@@ -11,46 +10,36 @@ import (
 
 // knownTerms has all words of the index, as the kernels read them, for one model.
 type knownTerms struct {
-	terms  gpu.Buffer[gpuTerm]
-	params bm25.Params
-	there  bool
+	terms gpu.Buffer[gpuTerm]
+	w     *model.BM25Weigher
+	there bool
 }
 
 // has reports whether the terms are there for the parameters of a weigher.
 func (k *knownTerms) has(w *model.BM25Weigher) bool {
-	return k.there && w != nil && w.Params() == k.params
+	return k.there && w != nil && w.Params() == k.w.Params()
 }
 
 // knownBytes returns the size of knownTerms.
 func (st *gpuStore) knownBytes() int64 { return int64(len(st.lists)) * int64(gpuTermBytes) }
 
-// know uploads the terms of all words for a model, if all lists are permanently on the device.
-func (st *gpuStore) know(w *model.BM25Weigher) (err error) {
+// know makes space for the terms of all words, if all lists are permanently on the device. It
+// returns nil if there is none.
+func (st *gpuStore) know(w *model.BM25Weigher) (known *knownTerms, err error) {
 	if w == nil || len(st.lists) == 0 || len(st.lists) > 1<<(twiceBits-1) {
-		return nil
+		return nil, nil
 	}
 	if st.known.terms, err = gpu.Alloc[gpuTerm](st.g.dev, len(st.lists)); err != nil {
-		return err
+		return nil, err
 	}
-	const together = 1 << 14
-	var some []gpuTerm
-	for from := 0; from < len(st.lists); from += len(some) {
-		some = make([]gpuTerm, min(together, len(st.lists)-from))
-		for i := range some {
-			some[i].write(w, &st.lists[from+i], 1)
-		}
-		if err := st.known.terms.Slice(from, from+len(some)).Upload(st.stream, some); err != nil {
-			return err
-		}
-	}
-	st.known.params, st.known.there = w.Params(), true
-	return st.stream.Sync(context.Background())
+	st.known.w = w
+	return &st.known, nil
 }
 
-// write fills in a term of a batch as the kernels read it. Inverse holds the bound on the word's
-// score.
-func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, weight float64) {
-	s := w.BoundingScorer(uint64(l.full), weight)
+// write fills in a term of a batch as the kernels read it, for a word that so many documents
+// contain. Inverse holds the bound on its score.
+func (t *gpuTerm) write(w *model.BM25Weigher, l *gpuList, documents uint64, weight float64) {
+	s := w.BoundingScorer(documents, weight)
 	*t = gpuTerm{}
 	t.A, t.B, t.Weight, t.Plus, t.Inverse = s.A, s.B, s.Weight, s.Plus, s.Bound(l.bound)
 	t.locate(l)
@@ -65,7 +54,7 @@ func (q *resolvedRequest) writeOwn(p *lanePlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
 	if p.usual != nil {
 		for i, t := range words {
-			to[i].write(p.usual, &lists[t.id], t.weight)
+			to[i].write(p.usual, &lists[t.id], t.word.Load().all, t.weight)
 		}
 		return gpuBM25
 	}

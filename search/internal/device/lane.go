@@ -214,12 +214,21 @@ func (g *Index) takeLane() (*lane, error) {
 		}
 		g.lanesBegun = true
 		g.making.Go(func() {
-			for !g.closing.Load() && len(g.lanes) < batchLanes && g.makeLane() == nil {
+			for !g.closing.Load() && len(g.lanes) < g.mostLanes() && g.makeLane() == nil {
 			}
 		})
 	}
 	g.mu.Unlock()
 	return <-g.freeLanes, nil
+}
+
+// mostLanes returns the maximum number of lanes. The segments of an index are asked one after the
+// other, and a lane takes some milliseconds to make.
+func (g *Index) mostLanes() int {
+	if g.s.Several() {
+		return segmentLanes
+	}
+	return batchLanes
 }
 
 // makeLane makes another lane. Calls must not overlap.

@@ -70,6 +70,9 @@ func (r *laneRun) answer(ctx context.Context, err error) {
 func (r *laneRun) launches(ctx context.Context) error {
 	left, err := r.answerInLane(ctx)
 	r.giveLaneBack()
+	if err == nil {
+		left = r.handOver(ctx, left)
+	}
 	if err != nil || len(left) == 0 {
 		return err
 	}
@@ -300,6 +303,35 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 		r.c.use(r.from+int(at[i]), found, err)
 	})
 	return nil
+}
+
+// handOver lets the cores answer requests that the device does not know: query trees, counts, pages
+// and filters, and those with too many deleted documents among their answers. It returns the others.
+func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
+	g := r.b.g
+	var over []int32
+	for _, i := range left {
+		q := r.requests[i].rare
+		tree := q != nil && (q.IsTree() || q.Within != nil)
+		if tree && g.elsewhere != nil || !tree && g.s.Live != nil {
+			over = append(over, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	r.b.helpers.spread(r.worker, r.c.first, len(over), 1, func(i, _ int) {
+		at := int(over[i])
+		request := r.requests[at].whole()
+		var found *ask.Result
+		var err error
+		if g.elsewhere != nil {
+			found, err = g.elsewhere(ctx, request)
+		} else {
+			found, err = g.onCPU(ctx, request, limited)
+		}
+		r.c.use(r.from+at, found, err)
+	})
+	return others
 }
 
 // enterLists enters the gate with the lists of requests.

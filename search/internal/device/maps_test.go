@@ -63,7 +63,11 @@ func TestGPUMapsThatDoNotFit(t *testing.T) {
 	use(t, s, Options{})
 	memory := func(bytes int) Options { return Options{Device: engine.Device{Memory: int64(bytes)}} }
 	least := sort.Search(1<<30, func(bytes int) bool {
-		st, err := newGPUStore(s.gpu, memory(bytes))
+		m, err := measure(s.e.Index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := newGPUStore(s.gpu, m, memory(bytes))
 		if err != nil { // too little for anything
 			return false
 		}

@@ -23,6 +23,14 @@ func asRing(r *ask.Request) ringRequest {
 	return ringRequest{text: r.Text, k: int32(r.K), mode: r.Mode}
 }
 
+// wanted returns the number of answers.
+func (r *ringRequest) wanted() int {
+	if r.k == 0 {
+		return 10
+	}
+	return int(r.k)
+}
+
 func (r *ringRequest) algorithm() ask.Algorithm {
 	if r.rare != nil {
 		return r.rare.Algorithm

@@ -103,7 +103,8 @@ func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 	if k == 0 {
 		k = 10
 	}
-	*q = resolvedRequest{general: k < 1 || k > gpuSmallK || r.mode > ask.And || g.s.Live != nil ||
+	k = int32(g.withDeleted(int(k)))
+	*q = resolvedRequest{general: k < 1 || k > gpuSmallK || r.mode > ask.And ||
 		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || unknown(r.rare.Model) != "")}
 	if q.general {
 		return

@@ -37,7 +37,8 @@ func (h *unanswered) add(to *[]int32, i int32) {
 // It also makes the results of requests without words in the index. Requests for which it makes
 // none are added to rest.
 func (r *laneRun) makeResults(at []int32, rest *unanswered) {
-	resolved, pruned := r.c.resolved, r.b.g.s.Index.Pruned()
+	g := r.b.g
+	resolved, pruned := r.c.resolved, g.s.Index.Pruned()
 	o := r.output(at)
 	back := o.back
 	// The results of a block share their memory. If there are hardly any gaps between them the
@@ -86,6 +87,11 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 			} else {
 				x.result.Hits, hits = hits[:n:n], hits[n:]
 				copy(x.result.Hits, asHits(back[where:where+n]))
+			}
+			var all bool
+			if x.result.Hits, all = g.leaveOut(x.result.Hits, r.requests[i].wanted(), int(a.k)); !all {
+				rest.add(&rest.left, i)
+				continue
 			}
 		}
 		// Assigned field by field: while garbage is collected, whole values take far longer.

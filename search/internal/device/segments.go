@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/collocate/collocate/index"
-	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
@@ -25,7 +24,9 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 			groups = nil
 		}
 	}()
-	there, left, err := shareMemory(kept, &o)
+	on := newDevices(&o)
+	defer func() { err = errors.Join(err, on.close()) }()
+	there, left, err := shareMemory(kept, &o, on)
 	if err != nil {
 		return nil, err
 	}
@@ -42,10 +43,8 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 		if there[e.Index] == nil { // half of the memory in equal parts, half by size
 			part.Device.Memory = left/2/int64(count) +
 				int64(float64(left/2)*float64(e.Index.Postings())/float64(max(all, 1)))
-			part.Also = nil
-			for _, d := range o.Also {
-				d.Memory = part.Device.Memory
-				part.Also = append(part.Also, d)
+			for i := range on.named {
+				on.named[i].Memory = part.Device.Memory
 			}
 			if progress != nil {
 				before := done
@@ -53,7 +52,7 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 			}
 			done += e.Index.Postings()
 		}
-		if groups[i], err = OpenGroup(ctx, e, there[e.Index], part); err != nil {
+		if groups[i], err = openGroup(ctx, e, there[e.Index], part, on); err != nil {
 			return groups, err
 		}
 	}
@@ -62,23 +61,24 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 
 // shareMemory returns the kept postings that are reused, and the memory left for others. If they
 // would leave less than an eighth, none are reused, and each segment gets a new share.
-func shareMemory(kept []*Kept, o *Options) (there map[*index.Reader]*Kept, left int64, err error) {
+func shareMemory(kept []*Kept, o *Options, on *devices) (there map[*index.Reader]*Kept, left int64, err error) {
 	there = map[*index.Reader]*Kept{}
 	held, codes := int64(0), int64(0)
 	for _, k := range kept {
 		if k.serves(o) {
 			there[k.Index] = k
+			on.use(k)
 			held += k.parts[0].bytes()
 			codes += k.parts[0].postings.size
 		}
 	}
-	dev, err := gpu.Open(o.Device.Ordinal)
+	dev, err := on.get(0)
 	if err != nil {
-		return nil, 0, fmt.Errorf("search: %w", err)
+		return nil, 0, err
 	}
 	all, err := dev.Budget(o.Device.Memory)
 	free, _, err2 := dev.MemInfo()
-	if err = errors.Join(err, err2, dev.Close()); err != nil {
+	if err = errors.Join(err, err2); err != nil {
 		return nil, 0, fmt.Errorf("search: %w", err)
 	}
 	left = min(all, free/10*9-codes)

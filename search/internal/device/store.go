@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -163,26 +164,12 @@ func (l *gpuList) room() (postings, extra, rows int64) {
 	return postings, extra, 1
 }
 
-// newGPUStore measures the lists and allocates the memory.
-func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
+// newGPUStore allocates the memory for the lists of an index.
+func newGPUStore(g *Index, m *measured, o Options) (_ *gpuStore, err error) {
 	r := g.s.Index
-	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: (r.Docs() + gpuTile - 1) / gpuTile,
-		lists: make([]gpuList, r.Terms())}}
+	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: m.tiles, lists: m.lists}}
 	st.users.Add(1)
-	var postings, extra, rows int64
-	for w, err := range r.Words() {
-		if err != nil {
-			return nil, err
-		}
-		l := &st.lists[w.Term.ID]
-		l.df, l.full, l.row = w.Term.DF, w.Term.FullDF(), gpuSparse
-		l.big = uint32(min(uint64(l.df), w.Term.CF/255)) // frequencies over a byte, at most
-		if int64(l.df) >= densePostings*int64(st.tiles) {
-			l.row = 0
-		}
-		p, e, n := l.room()
-		postings, extra, rows = postings+p, extra+e, rows+n
-	}
+	postings, extra, rows := m.all.postings, m.all.extra, m.all.rows
 	budget, err := g.dev.Budget(o.Device.Memory)
 	if err != nil {
 		return nil, err
@@ -207,6 +194,12 @@ func newGPUStore(g *Index, o Options) (_ *gpuStore, err error) {
 	st.postings.init(postings)
 	st.extra.init(extra)
 	st.rows.init(rows)
+	if st.whole {
+		m.place()
+		st.postings.take(postings)
+		st.extra.take(extra)
+		st.rows.take(rows)
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, st.free())
@@ -276,17 +269,13 @@ func (st *gpuStore) free() error {
 	return errors.Join(append(errs, st.release())...)
 }
 
-// fill loads all lists onto the device, if they fit.
-func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) error {
+// fill loads all lists onto the device, if they fit. ready waits for the kernels.
+func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
+	ready func() error) error {
 	if !st.whole {
 		return nil
 	}
-	for i := range st.lists {
-		if !st.place(&st.lists[i]) {
-			return fmt.Errorf("list %d of %d does not fit the memory planned for all lists", i,
-				len(st.lists))
-		}
-	}
+	filled := st.g.takes("postings")
 	// Adjacent lists are uploaded together.
 	type part struct{ from, to int }
 	parts := make(chan part)
@@ -294,7 +283,7 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	var done atomic.Int64
-	for range min(8, runtime.GOMAXPROCS(0)) {
+	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			s, err := st.g.dev.NewStream()
 			if err != nil {
@@ -333,33 +322,46 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64)) 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if st.mapped {
-		return st.drawMaps()
+	filled()
+	if !st.mapped {
+		return nil
 	}
-	return nil
+	if err := ready(); err != nil {
+		return err
+	}
+	defer st.g.takes("maps")()
+	return st.drawMaps()
 }
 
-// weigh computes the codes of all lists for the default model, if the lists are permanently on the
-// device.
+// weigh computes the codes of all lists for the default model, and the terms of all words for
+// batches, if the lists are permanently on the device.
 func (st *gpuStore) weigh(ctx context.Context) error {
 	if !st.whole {
 		return nil
 	}
+	defer st.g.takes("codes")()
 	m, err := st.model(model.BM25{})
 	if err != nil {
 		return err
 	}
-	if err := m.encodeAll(ctx); err != nil {
+	var known *knownTerms
+	if st.roomy && !st.g.s.Several() { // otherwise their weights are not those of the segment
+		w, err := st.g.s.Weigher(model.BM25{})
+		if err != nil {
+			return err
+		}
+		if known, err = st.know(usualBM25(w)); err != nil {
+			return err
+		}
+	}
+	if err := m.encodeAll(ctx, known); err != nil {
 		return err
 	}
-	if !st.roomy || st.g.s.Several() {
-		return nil // only batches use it, and those over several segments run as single queries
+	if known == nil {
+		return nil
 	}
-	w, err := st.g.s.Weigher(model.BM25{})
-	if err != nil {
-		return err
-	}
-	return st.know(usualBM25(w))
+	known.there = true
+	return st.stream.Sync(context.Background())
 }
 
 // place allocates space for a list.
@@ -400,12 +402,11 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 	defer mmap.Recover(mmap.Guard(), &err)
 	c.offsets, c.tfs, c.more, c.starts = c.offsets[:0], c.tfs[:0], c.more[:0], c.starts[:0]
 	pos, extra, row := -1, -1, -1
-	for id := from; id < to; id++ {
-		l := &st.lists[id]
-		t, err := st.g.s.Index.Term(id)
+	for t, err := range st.g.s.Index.TermsIn(from, to) {
 		if err != nil {
 			return 0, err
 		}
+		l := &st.lists[t.ID]
 		if pos < 0 {
 			pos = int(l.pos)
 		}
@@ -416,7 +417,7 @@ func (c *gpuCarrier) carry(st *gpuStore, s *gpu.Stream, from, to int) (postings 
 			row = int(l.row)
 		}
 		if err := c.list(st, t, l); err != nil {
-			return 0, fmt.Errorf("list %d: %w", id, err)
+			return 0, fmt.Errorf("list %d: %w", t.ID, err)
 		}
 		postings += int64(l.df)
 	}
@@ -452,28 +453,32 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 	sparse, at, sub := l.sparse(), uint32(0), 0
 	for b := range c.cursor.Blocks() {
 		n := c.cursor.DecodeDocs(b, &c.docs)
-		if c.cursor.DecodeTFs(b, &c.freqs) != n {
-			n = 0
-		}
-		if n == 0 {
+		if c.cursor.DecodeTFs(b, &c.freqs) != n || n == 0 {
 			break
 		}
-		for i, d := range c.docs[:n] {
-			if sparse {
-				c.more = append(c.more, d)
-			} else {
+		docs, freqs := c.docs[:n], c.freqs[:n]
+		if sparse {
+			c.more = append(c.more, docs...)
+		} else if int(docs[n-1]>>gpuSubBits) >= sub { // parts of tiles begin in this block
+			for i, d := range docs {
 				for ; sub <= int(d>>gpuSubBits); sub++ {
-					c.starts = append(c.starts, at)
+					c.starts = append(c.starts, at+uint32(i))
 				}
 			}
-			tf := c.freqs[i]
-			if tf >= 255 && len(bigs) < 2*int(l.big) {
-				bigs = append(bigs, at, tf)
-			}
-			c.offsets = append(c.offsets, uint16(d&(gpuTile-1)))
-			c.tfs = append(c.tfs, uint8(min(tf, 255)))
-			at++
 		}
+		c.offsets, c.tfs = slices.Grow(c.offsets, n), slices.Grow(c.tfs, n)
+		end := len(c.offsets)
+		c.offsets, c.tfs = c.offsets[:end+n], c.tfs[:end+n]
+		offsets, tfs := c.offsets[end:][:n], c.tfs[end:][:n]
+		for i, d := range docs {
+			offsets[i] = uint16(d & (gpuTile - 1))
+		}
+		for i, tf := range freqs {
+			if tfs[i] = uint8(min(tf, 255)); tf >= 255 && len(bigs) < 2*int(l.big) {
+				bigs = append(bigs, at+uint32(i), tf)
+			}
+		}
+		at += uint32(n)
 	}
 	if err := c.cursor.Err(); err != nil {
 		return err

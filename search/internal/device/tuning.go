@@ -107,6 +107,9 @@ const laneOut = 1 << 20
 //	ten       12.8   4.8   2.8
 const batchLanes = 10
 
+// segmentLanes is batchLanes for each of several segments.
+const segmentLanes = 4
+
 // mapShare is the largest number of documents per posting of a list that gets a map, which then
 // takes up to 16 bytes per posting.
 const mapShare = 64

@@ -17,6 +17,7 @@ import (
 type gpuWord struct {
 	text string
 	info index.Term // DF is 0 if the index does not have it
+	all  uint64     // documents with it in all segments, or before pruning
 }
 
 // wordTable caches words that were looked up. One memory access tells whether a word is there, and
@@ -205,9 +206,9 @@ func (g *Index) lookUp(key wordKey, hash uint64, text string) (e *wordEntry, err
 	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	word := []byte(text)
-	info, err := g.s.Index.Lookup(word)
+	info, all, err := g.s.LookUp(word)
 	if err != nil {
 		return nil, err
 	}
-	return g.words.add(key, hash, &gpuWord{text: string(word), info: info}), nil
+	return g.words.add(key, hash, &gpuWord{text: string(word), info: info, all: all}), nil
 }

@@ -32,6 +32,10 @@ type OnDevice interface {
 	Profile(ctx context.Context, requests []ask.Request, runs int,
 		guess bool) ([]ask.GPUStage, error)
 	Memory() (free, total int64, err error)
+	// HandOver says who answers the requests of a batch that a device does not know.
+	HandOver(to func(context.Context, ask.Request) (*ask.Result, error))
+	// Opening returns the steps of bringing the index there.
+	Opening() []ask.GPUStage
 	// Kept returns a reference to the postings on the devices, or nil if they cannot be shared.
 	Kept() Kept
 	Close() error

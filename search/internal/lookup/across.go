@@ -59,6 +59,19 @@ func (a *Across) Find(s *Lexicons, r *ask.Request) error {
 	return nil
 }
 
+// InAll looks up a word in all segments. It returns its entry in one of them, and the number of
+// documents with it in all.
+func (s *Lexicons) InAll(segment int, word []byte) (info index.Term, documents uint64, err error) {
+	k, err := s.known.findInAll(s.segments, word)
+	if err != nil {
+		return info, 0, fmt.Errorf("look up %q: %w", word, err)
+	}
+	for i := range k.each {
+		documents += uint64(k.each[i].FullDF())
+	}
+	return k.each[segment], documents, nil
+}
+
 // Missing reports whether a word of the query is in no segment.
 func (a *Across) Missing() bool { return a.unknown }
 

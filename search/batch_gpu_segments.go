@@ -1,0 +1,214 @@
+package search
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+
+	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/search/internal/ask"
+)
+
+// A batch over segments on a GPU goes to each segment in turn as a batch of its own, and the
+// answers are merged. That takes one launch per segment for thousands of requests, where a launch
+// for each request and segment took ten times as long on four segments.
+
+const (
+	// segmentRequests is the maximum number of requests of a turn.
+	segmentRequests = 1 << 14
+	// segmentAnswers bounds the answers that a turn has in memory, of 8 bytes each.
+	segmentAnswers = 1 << 24
+)
+
+// segmentTurn is requests that all segments answer before the next ones.
+type segmentTurn struct {
+	requests []Request
+	found    []Result
+	stats    []GPUStats
+	errs     []error
+	failed   error // of a device
+}
+
+// batchOnSegments answers a batch on an index with several segments on a GPU.
+func batchOnSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
+	do func(int, *Result) (T, error), yield func(T, error) bool) {
+	waiting := make(chan Request, segmentRequests)
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		defer close(waiting)
+		for r := range requests {
+			select {
+			case waiting <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		<-stopped
+	}()
+	var turn segmentTurn
+	for first := 0; turn.take(ctx, waiting); first += len(turn.requests) {
+		turn.answer(ctx, s, b)
+		made := make([]T, len(turn.requests))
+		par.For(b.Threads, len(made), 16, func(_, from, to int) {
+			for i := from; i < to; i++ {
+				if turn.errs[i] == nil {
+					made[i], turn.errs[i] = do(first+i, &turn.found[i])
+				}
+			}
+		})
+		for i := range made {
+			if !yield(made[i], turn.errs[i]) || turn.errs[i] != nil {
+				return
+			}
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		yield(*new(T), err)
+	}
+}
+
+// take waits for a request and takes it with those that follow at once. It returns false at the
+// end, or if the context is cancelled.
+func (t *segmentTurn) take(ctx context.Context, waiting <-chan Request) bool {
+	t.requests = t.requests[:0]
+	answers := 0
+	add := func(r Request) bool {
+		t.requests = append(t.requests, r)
+		answers += max(r.K, 10)
+		return len(t.requests) < segmentRequests && answers < segmentAnswers
+	}
+	select {
+	case r, ok := <-waiting:
+		if !ok {
+			return false
+		}
+		if !add(r) {
+			return true
+		}
+	case <-ctx.Done():
+		return false
+	}
+	// The goroutine that fetches may be slower than this one, so it gets a few more chances.
+	for tries := 0; tries < 4; {
+		select {
+		case r, ok := <-waiting:
+			if !ok || !add(r) {
+				return true
+			}
+			tries = 0
+		default:
+			runtime.Gosched()
+			tries++
+		}
+	}
+	return true
+}
+
+// answer answers all requests: those that a device knows on it, the others on the cores.
+func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
+	n := len(t.requests)
+	t.found, t.stats, t.errs = make([]Result, n), make([]GPUStats, n), make([]error, n)
+	t.failed = nil
+	var onGPU, others []int
+	for i := range t.requests {
+		if s.forSegmentsOnGPU(&t.requests[i]) {
+			onGPU = append(onGPU, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	for at := range s.segments {
+		if len(onGPU) == 0 || t.failed != nil {
+			break
+		}
+		t.failed = t.answerOn(ctx, s, at, onGPU, b)
+	}
+	left := len(others)
+	if t.failed != nil { // if a request is the reason, the cores report it as that one's error
+		others = append(others, onGPU...)
+	}
+	par.For(b.Threads, len(others), 1, func(_, from, _ int) {
+		i := others[from]
+		found, err := s.insteadOfGPU(ctx, t.requests[i])
+		if t.errs[i] = err; err != nil {
+			return
+		}
+		if t.found[i] = *found; from >= left {
+			t.found[i].Stats.GPU.Fallback = "the device failed: " + t.failed.Error()
+		}
+	})
+}
+
+// forSegmentsOnGPU reports whether a device knows a request.
+func (s *Searcher) forSegmentsOnGPU(r *Request) bool {
+	return !r.IsTree() && r.Within == nil && !r.Trace && notForSegments(r) == "" &&
+		(r.Parallel == nil || ask.WantsGPU(r.Parallel))
+}
+
+// answerOn answers requests on one segment, and merges the answers with those of the segments before
+// it.
+func (t *segmentTurn) answerOn(ctx context.Context, s *Searcher, at int, which []int,
+	b Batch) (failed error) {
+	base := s.index.Segments()[at].Base
+	requests := func(yield func(Request) bool) {
+		for _, i := range which {
+			r := t.requests[i]
+			r.Parallel = nil
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	s.segments[at].Batch(ctx, requests, Batch{Threads: b.Threads, Engine: engine.GPU}, true,
+		func(n int, found *Result) (any, error) {
+			t.merge(which[n], found, base)
+			return nil, nil
+		},
+		func(_ any, err error) bool {
+			failed = err
+			return err == nil
+		})
+	return failed
+}
+
+// merge adds the answers of a segment, whose first document is base, to those of the segments
+// before it. Documents with equal scores are in the order of their numbers.
+func (t *segmentTurn) merge(i int, found *Result, base uint32) {
+	all, k := &t.found[i], t.requests[i].K
+	if k == 0 {
+		k = 10
+	}
+	if all.Hits == nil { // the first segment
+		*all = *found
+		all.Hits = make([]Hit, 0, min(k, 2*len(found.Hits)+8))
+		all.Stats.GPU = &t.stats[i]
+		if gpu := found.Stats.GPU; gpu != nil {
+			t.stats[i] = *gpu
+		}
+	} else {
+		all.Stats.Add(&found.Stats)
+	}
+	mine, n := all.Hits, len(found.Hits)
+	// Both lists are merged from their ends, in place.
+	a, c := len(mine), n
+	mine = slices.Grow(mine, n)[:a+n]
+	for to := a + n; c > 0; {
+		to--
+		h := Hit{Doc: base + found.Hits[c-1].Doc, Score: found.Hits[c-1].Score}
+		if a > 0 && mine[a-1].Score < h.Score {
+			a--
+			mine[to] = mine[a]
+		} else {
+			c--
+			mine[to] = h
+		}
+	}
+	all.Hits = mine[:min(k, len(mine))]
+}
