@@ -90,8 +90,8 @@ func (p Passages) Cut(s *Schema) (*Schema, error) {
 	return out, out.Check()
 }
 
-// Body returns the field that has the text of documents: the one that is cut into passages, the only
-// text field, or one with a usual name. It is -1 if there is none.
+// Body returns the field that has the text of documents: the one that is cut into passages, the
+// only text field, or one with a usual name. It is -1 if there is none.
 func (s *Schema) Body() int {
 	if s.Passages != nil {
 		return s.Find(s.Passages.Field)

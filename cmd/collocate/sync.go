@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +20,7 @@ func newSyncCmd(a *app) *cobra.Command {
 	var ask api.Sync
 	cmd := &cobra.Command{
 		Use:     "sync FOLDER DIR",
+		Aliases: []string{"watch"}, // with --watch
 		Short:   "Keep an index in step with a folder of files",
 		GroupID: groupSearch,
 		Long: `Make the index DIR have the files of FOLDER: add new ones, replace those that changed, delete
@@ -33,9 +35,10 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
   collocate search notes.index 'solar path:astronomy/*' --show path,title
   collocate sync ~/notes notes.index --passages 200
   collocate sync ~/src src.index --exclude 'vendor/,*.min.js' --analyzer 'code | parts | lower'
-  collocate sync ~/notes notes.index --watch`,
+  collocate watch ~/notes notes.index`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ask.Watch = ask.Watch || cmd.CalledAs() == "watch"
 			analyzer, err := (&api.Reading{Analyzer: ask.Analyzer}).Split()
 			if err != nil {
 				return asFlags(api.SyncQuestion, err)
@@ -61,7 +64,7 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 			if !ask.Watch {
 				o.Progress = a.progress("reading")
 			}
-			return ask.Do(cmd.Context(), args[0], args[1], o, func(r *folders.Report, err error) error {
+			err = ask.Do(cmd.Context(), args[0], args[1], o, func(r *folders.Report, err error) error {
 				if err != nil {
 					if ask.Watch {
 						a.warn("%v; trying again", err)
@@ -74,6 +77,10 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 				}
 				return a.synced(r)
 			})
+			if ask.Watch && errors.Is(err, context.Canceled) {
+				return nil // the ordinary end of it
+			}
+			return err
 		},
 	}
 	addFlags(cmd, api.SyncQuestion, &ask)
