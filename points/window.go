@@ -22,9 +22,9 @@ type Window struct {
 }
 
 // ParseWindow reads a study area: the polygons of GeoJSON, which are converted to a reference
-// system, or POLYGON or MULTIPOLYGON in well-known text, which has the points' own coordinates or, after
-// SRID=n; those of an EPSG system.
-// Polygons that share sides, as districts do, are merged. Those that cross or overlap are an error.
+// system, or POLYGON or MULTIPOLYGON in well-known text, which has the points' own coordinates or,
+// after SRID=n; those of an EPSG system. Polygons that share sides, as districts do, are merged.
+// Those that cross or overlap are an error.
 func ParseWindow(data []byte, to *CRS) (*Window, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
