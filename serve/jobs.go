@@ -20,8 +20,8 @@ import (
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
-// several distances, questions about the text of many documents, documents, and merging. Clients start, watch, fetch and cancel them by
-// ID.
+// several distances, questions about the text of many documents, many documents, and merging.
+// Clients start, watch, fetch and cancel them by ID.
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // oldest first
