@@ -18,8 +18,8 @@
 // All fields are stored, so that hits can show them, unless they are marked unstored.
 //
 // A vector field has options of its own: the number of dimensions, a metric (cosine, dot or
-// euclidean), the precision of what is stored (float32, float16 or int8), and optional, which allows
-// documents without a vector. Vectors are not among the stored fields.
+// euclidean), the precision of what is stored (float32, float16 or int8), and optional, which
+// allows documents without a vector. Vectors are not among the stored fields.
 //
 // A schema is written as a list on a command line, or as JSON in a file. The analyzer of a text
 // field may be a chain of package text, such as words|lower|stem(english).

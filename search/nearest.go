@@ -53,8 +53,8 @@ func Fusions() []string { return ask.Fusions() }
 
 // VectorScore is the part of a vector in the score of a document.
 type VectorScore struct {
-	Field      string  `json:"field"`
-	Metric     string  `json:"metric"`
+	Field      string  `json:"field"`                // with the vectors
+	Metric     string  `json:"metric"`               // by which they are compared
 	Missing    bool    `json:"missing,omitempty"`    // the document has no vector
 	Similarity float32 `json:"similarity"`           // 0 if the vector is missing
 	Words      float32 `json:"words"`                // score of the query's words

@@ -161,7 +161,8 @@ func (c *Column) Vector(doc int, buffer []float32) ([]float32, error) {
 // Padded returns a number of dimensions rounded up to a multiple of 16, the lanes of a sum.
 func Padded(dim int) int { return (dim + lanesOfSum - 1) &^ (lanesOfSum - 1) }
 
-// Stride returns the number of codes of a vector: of its dimensions, rounded up to a multiple of 64.
+// Stride returns the number of codes of a vector: of its dimensions, rounded up to a multiple of
+// 64.
 func Stride(dim int) int { return stride(dim, 1) }
 
 // Norm returns the length of a document's vector.
@@ -169,9 +170,9 @@ func (c *Column) Norm(doc int) float32 { return c.norms[doc] }
 
 // Parts are the arrays of a column that searches go through.
 type Parts struct {
-	Codes                []int8 // Stride for each document
-	Stride               int
-	Scales, Rests, Norms []float32
+	Codes                []int8    // Stride for each document
+	Stride               int       // codes of a document, with the zeros after them
+	Scales, Rests, Norms []float32 // of each document; see Codes
 }
 
 // Parts returns the arrays of the documents from a number on, up to another, whose checksums it

@@ -23,7 +23,8 @@ func schemaOf(t testing.TB, list string) *fields.Schema {
 	return s
 }
 
-// written returns the bytes of the vectors of documents that are added in batches, last batch first.
+// written returns the bytes of the vectors of documents that are added in batches, last batch
+// first.
 func written(t testing.TB, s *fields.Schema, docs [][]fields.Values, batch int) []byte {
 	t.Helper()
 	b := NewBuilder(s, t.TempDir(), 1<<20)

@@ -8,7 +8,7 @@ import (
 
 // Codes are a vector in 8 bits a number: about Scale times each code.
 type Codes struct {
-	Scale float32
+	Scale float32 // what a code of 1 stands for
 	// Rest is at least the length of the difference between the vector and what its codes stand
 	// for.
 	Rest float32
@@ -43,8 +43,8 @@ func Quantize(dst []int8, v []float32) Codes {
 	return c
 }
 
-// up returns a float32 that is above x by more than the roundings with which x was computed: sums of
-// up to fields.MaxDim squares in float64 differ from exact ones by less than 2^-39 of them.
+// up returns a float32 that is above x by more than the roundings with which x was computed: sums
+// of up to fields.MaxDim squares in float64 differ from exact ones by less than 2^-39 of them.
 func up(x float64) float32 {
 	if x == 0 {
 		return 0

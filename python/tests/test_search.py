@@ -533,3 +533,26 @@ def test_weighted_tokens(tmp_path):
             collocate.weighted(wrong)
     with pytest.raises(ValueError):
         collocate.weighted(matrix, ["solar"])
+
+
+def test_vectors_beside_words():
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(50, 8)).astype(np.float32)
+    docs = [
+        {"id": str(i), "body": "cat" if i % 3 else "dog", "v": v} for i, v in enumerate(vectors)
+    ]
+    with Index.build(docs, schema=["body:text", "v:vector:8"]) as ix:
+        query = rng.normal(size=8).astype(np.float32)
+        cosine = vectors @ query / np.linalg.norm(vectors, axis=1) / np.linalg.norm(query)
+        best = np.argsort(-cosine, kind="stable")[:5]
+        hits = ix.search("", 5, vector=query)
+        assert hits.docs.tolist() == best.tolist()
+        assert hits.scores.tolist() == pytest.approx(cosine[best].tolist(), abs=1e-6)
+        words = {h.doc: h.score for h in ix.search("dog", 50)}
+        both = np.array([words.get(i, 0) for i in range(50)]) + 2 * cosine
+        assert ix.search("dog", 5, vector=query, vector_weight=2).docs.tolist() == np.argsort(
+            -both, kind="stable"
+        )[:5].tolist()
+        assert len(ix.search("dog", 5, vector=query.tolist(), fusion="rrf")) == 5
+        with pytest.raises(ValueError, match="a vector of 7 dimensions: want 8"):
+            ix.search("", vector=query[:7])

@@ -331,6 +331,8 @@ class Index:
         args: dict[str, Any] = {"k": _whole(k, "k"), **asked}
         if synonyms is not None:
             args["synonyms"] = _rules(synonyms)
+        if (vector := args.get("vector")) is not None:
+            args["vector"] = np.asarray(vector, dtype=np.float64).ravel().tolist()
         for name, value in (
             ("field_weights", field_weights), ("syntax", syntax), ("threads", threads),
         ):  # fmt: skip
