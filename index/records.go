@@ -3,8 +3,8 @@ package index
 import "iter"
 
 // TermsIn yields the dictionary entries of the words with the numbers [from, to), in order and
-// without their texts. It reads each block of the dictionary once, where [Reader.Term] reads half of
-// one for every word.
+// without their texts. It reads each block of the dictionary once, where [Reader.Term] reads half
+// of one for every word.
 func (r *Reader) TermsIn(from, to int) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		if r.closed {

@@ -152,8 +152,8 @@ func (s *Searcher) forSegmentsOnGPU(r *Request) bool {
 		(r.Parallel == nil || ask.WantsGPU(r.Parallel))
 }
 
-// answerOn answers requests on one segment, and merges the answers with those of the segments before
-// it.
+// answerOn answers requests on one segment, and merges the answers with those of the segments
+// before it.
 func (t *segmentTurn) answerOn(ctx context.Context, s *Searcher, at int, which []int,
 	b Batch) (failed error) {
 	base := s.index.Segments()[at].Base

@@ -8,8 +8,8 @@ import "time"
 // how long the others would take.
 const autoProbe = 1000
 
-// gpuOpening is the time to open a device: 0.2 to 0.35 s were measured on an H200, and 4 to 6 s more
-// the first time ever, when the driver compiles the kernels.
+// gpuOpening is the time to open a device: 0.2 to 0.35 s were measured on an H200, and 4 to 6 s
+// more the first time ever, when the driver compiles the kernels.
 const gpuOpening = 500 * time.Millisecond
 
 // gpuPostings is the number of postings per second and core that are loaded onto a device: 16 cores

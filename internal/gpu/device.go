@@ -136,8 +136,8 @@ func (d *Device) Share() *Device {
 	return d
 }
 
-// Close unloads the kernels and closes the device, if this is its last owner. It returns an error if
-// an object made on it was not freed.
+// Close unloads the kernels and closes the device, if this is its last owner. It returns an error
+// if an object made on it was not freed.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	if d.closed || d.shared > 0 {

@@ -6,8 +6,8 @@ import "github.com/collocate/collocate/search/internal/ask"
 // answers, of which the host leaves out the deleted ones. If too few are left and the device had
 // more, the cores answer. The result is the same: scores do not depend on deletions.
 
-// moreForDeleted is the number of answers that are always asked for beyond the expected ones. Half as
-// many again as are deleted in the mean, and these, leave few queries to the cores.
+// moreForDeleted is the number of answers that are always asked for beyond the expected ones. Half
+// as many again as are deleted in the mean, and these, leave few queries to the cores.
 const moreForDeleted = 16
 
 // withDeleted returns the number of answers to ask for so that k are likely left.

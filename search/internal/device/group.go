@@ -58,8 +58,8 @@ func openGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options, on *d
 	return g, nil
 }
 
-// HandOver says who answers the requests of a batch that a device does not know, such as query trees
-// and filters. Without it they are refused.
+// HandOver says who answers the requests of a batch that a device does not know, such as query
+// trees and filters. Without it they are refused.
 func (g *Group) HandOver(to func(context.Context, ask.Request) (*ask.Result, error)) {
 	for _, x := range g.all {
 		x.elsewhere = to

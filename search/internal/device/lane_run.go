@@ -306,7 +306,8 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 }
 
 // handOver lets the cores answer requests that the device does not know: query trees, counts, pages
-// and filters, and those with too many deleted documents among their answers. It returns the others.
+// and filters, and those with too many deleted documents among their answers. It returns the
+// others.
 func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 	g := r.b.g
 	var over []int32

@@ -66,7 +66,8 @@ func (e *Engine) ModelOf(m model.Model) model.Model {
 // Several reports whether this is one of several segments of an index.
 func (e *Engine) Several() bool { return e.whole != nil }
 
-// LookUp looks up a word. It returns its entry, and the number of documents with it in all segments.
+// LookUp looks up a word. It returns its entry, and the number of documents with it in all
+// segments.
 func (e *Engine) LookUp(word []byte) (info index.Term, documents uint64, err error) {
 	if e.whole != nil {
 		return e.whole.InAll(e.Segment, word)
