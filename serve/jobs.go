@@ -20,13 +20,8 @@ import (
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
-<<<<<<< HEAD
 // several distances, questions about the text of many documents, many documents, and merging.
 // Clients start, watch, fetch and cancel them by ID.
-=======
-// several distances, questions about the text of many documents, documents, and merging. Clients
-// start, watch, fetch and cancel them by ID.
->>>>>>> 07262fba (Wrap lines, and say what fields of vectors are)
 type jobs struct {
 	mu   sync.Mutex
 	list []*job // oldest first
