@@ -3,6 +3,7 @@ package coloc
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,5 +136,39 @@ func TestMapsKeepTheReferenceSystem(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %s in %s", want, out.String())
 		}
+	}
+}
+
+// Tables of patterns have the results of tests.
+func TestMapsHaveTheResultsOfTests(t *testing.T) {
+	s := mustSurvey(t, crowdedPoints(rand.New(rand.NewPCG(1, 9)), 60, 2, 10), Options{Distance: 1.5, MinPrevalence: 0.1})
+	res, err := s.Mine(t.Context())
+	if err != nil || len(res.Patterns) == 0 {
+		t.Fatalf("patterns %v, %v", res, err)
+	}
+	report := NewReport(s.pts, res)
+	tests, err := s.Significance(t.Context(), res.Patterns, SignificanceOptions{Rounds: 9, Null: points.Relabel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report.AddSignificance(tests, 1)
+	report.Unit = "furlongs"
+	s.pts.CRS = points.Plane
+	var out bytes.Buffer
+	if err := s.WriteGeoJSON(t.Context(), &out, res.Patterns, report); err != nil ||
+		!strings.Contains(out.String(), `"q_value":`) || !strings.Contains(out.String(), `"expected_index":`) {
+		t.Errorf("GeoJSON: %v\n%.300s", err, out.String())
+	}
+	path := filepath.Join(t.TempDir(), "out.gpkg")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns, report), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.Contains(data, []byte("furlongs")) || !bytes.Contains(data, []byte("q_value")) {
+		t.Errorf("GeoPackage without the unit and q: %v", err)
 	}
 }

@@ -105,6 +105,9 @@ type piece struct {
 
 // column returns the column of a position, which may lie outside.
 func (o *outline) column(x float64) int {
+	if o.maxX == o.minX {
+		return 0 // all points are on a vertical line
+	}
 	return int(max(0, min((x-o.minX)/(o.maxX-o.minX)*outlineColumns, outlineColumns-1)))
 }
 

@@ -284,13 +284,14 @@ func (c *cells) nearest(x, y float64) (out [highNeighbour]float64) {
 		}
 	}
 	for ring := 0; ring <= max(c.cols, c.rows); ring++ {
-		for k := col - ring; k <= col+ring; k++ {
+		// Rings reach far beyond a grid that is long and narrow.
+		for k := max(1, col-ring); k <= min(c.cols-2, col+ring) && (row-ring >= 1 || row+ring < c.rows-1); k++ {
 			look(row-ring, k)
 			if ring > 0 {
 				look(row+ring, k)
 			}
 		}
-		for r := row - ring + 1; r < row+ring; r++ {
+		for r := max(1, row-ring+1); r < min(c.rows-1, row+ring); r++ {
 			look(r, col-ring)
 			look(r, col+ring)
 		}
