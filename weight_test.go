@@ -19,12 +19,17 @@ const (
 )
 
 func TestLibraryIsLight(t *testing.T) {
-	list := goTool(t, "list", "-deps", ".")
+	list := goTool(t, "list", "-deps", "./search")
 	if n := len(strings.Fields(list)); n > mostPackages {
-		t.Errorf("the library brings %d packages, more than %d: register what few programs need,"+
+		t.Errorf("package search brings %d packages, more than %d: register what few programs need,"+
 			" as package formats does", n, mostPackages)
 	}
-	for _, heavy := range []string{"testing", "net/http", "github.com/ebitengine/purego", "archive/zip",
+	whole := goTool(t, "list", "-deps", ".")
+	if n := len(strings.Fields(whole)); n > len(strings.Fields(list))+1 {
+		t.Errorf("package collocate brings %d packages, %d more than search: want itself", n, n-len(strings.Fields(list)))
+	}
+	list = whole
+	for _, heavy := range []string{"testing", "net/http", "github.com/ebitengine/purego", "archive/zip", "compress/bzip2",
 		"github.com/collocate/collocate/search/internal/device"} {
 		if strings.Contains("\n"+list, "\n"+heavy+"\n") {
 			t.Errorf("the library brings %s", heavy)

@@ -7,6 +7,7 @@
 package formats
 
 import (
+	_ "github.com/collocate/collocate/text/bzip2"     // bzip2
 	_ "github.com/collocate/collocate/text/encodings" // text that is not in UTF-8
 	_ "github.com/collocate/collocate/text/gzip"      // gzip, faster
 	_ "github.com/collocate/collocate/text/parquet"   // Parquet tables as documents

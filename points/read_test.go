@@ -15,6 +15,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	_ "github.com/collocate/collocate/text/bzip2"
 )
 
 // listing writes points in input order.

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	_ "github.com/collocate/collocate/text/bzip2"
 )
 
 // readAll returns the documents as "ID=text".

@@ -25,8 +25,9 @@
 //
 // A Parquet table, recognised by content, is read as if each row were an object of jsonl. Its
 // columns may hold strings, numbers, booleans, dates and times, lists of these, and structs of
-// these for points. A program that reads tables imports package text/parquet, and one that reads
-// other encodings than UTF-8 package text/encodings; package formats imports both.
+// these for points. A program that reads tables imports package text/parquet, one that reads bzip2
+// text/bzip2, and one that reads other encodings than UTF-8 text/encodings; package formats imports
+// all of these.
 //
 // For example, the file news.txt with
 //

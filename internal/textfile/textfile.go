@@ -6,7 +6,6 @@ package textfile
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -51,6 +50,12 @@ var openGzip = func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
 // RegisterGzip is called by package text/gzip.
 func RegisterGzip(open func(r io.Reader) (io.Reader, error)) { openGzip = open }
 
+// openBzip2 is the reader of bzip2; nil unless package text/bzip2 is imported.
+var openBzip2 func(r io.Reader) io.Reader
+
+// RegisterBzip2 is called by package text/bzip2.
+func RegisterBzip2(open func(r io.Reader) io.Reader) { openBzip2 = open }
+
 // Decompress returns the decompressed text of r, and the codec. concurrent lets zstd read ahead on
 // other cores. free frees the decoder; it does not close r.
 func Decompress(r *bufio.Reader, concurrent bool) (plain *bufio.Reader, codec string, free func(), err error) {
@@ -94,7 +99,10 @@ func DecompressWithin(r *bufio.Reader, window int64,
 			z, free = d, d.Close
 		}
 	case "bzip2":
-		z, err = bzip2.NewReader(r), nil
+		if openBzip2 == nil {
+			return nil, "", nil, errors.New("packed with bzip2: this program does not read it; it would import package text/bzip2, or formats")
+		}
+		z, err = openBzip2(r), nil
 	default:
 		return r, "", free, nil
 	}

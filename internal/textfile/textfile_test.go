@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"bytes"
+	"compress/bzip2"
 	"compress/gzip"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 )
+
+func init() { RegisterBzip2(bzip2.NewReader) } // as package text/bzip2 does
 
 func write(t *testing.T, data string) string {
 	t.Helper()
