@@ -194,11 +194,8 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
 
-// suits reports whether an index has the fields of a schema, in any order. Where that names no
-// analyzer, the index has its own.
-func suits(want, have *fields.Schema) bool { return difference(want, have) == "" }
-
-// difference says which fields a schema has that an index lacks, and the other way round.
+// difference says which fields a schema has that an index lacks, and the other way round; "" if
+// they are the same, in any order. Where the schema names no analyzer, the index has its own.
 func difference(want, have *fields.Schema) string {
 	if have == nil {
 		return "it has no fields"

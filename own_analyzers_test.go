@@ -58,7 +58,7 @@ func TestMistakesOfAnalyzers(t *testing.T) {
 		"the source of word 1 is [0:99]": func(doc []byte, t *text.Tokens) {
 			t.Source[1] = text.Span{End: 99}
 		},
-		"Counts is only for": func(doc []byte, t *text.Tokens) { t.Counts = []uint32{1, 1} },
+		"which is only for weighted": func(doc []byte, t *text.Tokens) { t.Counts = []uint32{1, 1} },
 		"refused":            nil,
 	} {
 		broken := made{"made", func(doc []byte, t *text.Tokens) error {

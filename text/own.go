@@ -68,7 +68,7 @@ func (t *Tokens) check(doc int) error {
 	case len(t.At) > 0 && len(t.At) != n:
 		return fmt.Errorf("%d positions in At for %d words", len(t.At), n)
 	case len(t.Counts) > 0:
-		return errors.New("Counts is only for weighted tokens: leave it empty")
+		return errors.New("numbers in Counts, which is only for weighted tokens: leave it empty")
 	}
 	for i, s := range t.Source {
 		switch {
@@ -124,7 +124,7 @@ func checkOwnName(name string) error {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.", c)
 	}
 	if name == "" || strings.ContainsFunc(name, odd) {
-		return fmt.Errorf("an analyzer of your own is named %q: want letters, digits, -, _ and .", name)
+		return fmt.Errorf("an analyzer of your own is named %q: want letters, digits, -, . and _", name)
 	}
 	return nil
 }

@@ -257,7 +257,6 @@ type worker struct {
 	docs    []uint32 // of the current block, relative to the chunk
 	// The numbers of the current block, if its documents are not consecutive.
 	scales, rests, norms [block]float32
-	rows                 []int8 // of its documents, one after the other, for tiles
 }
 
 const firstLimit = 4096

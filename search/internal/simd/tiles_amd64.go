@@ -1,5 +1,7 @@
 //go:build !purego
 
+//lint:file-ignore U1000 some of this is called or read by assembly alone
+
 package simd
 
 import "github.com/collocate/collocate/internal/cpu"
