@@ -59,7 +59,7 @@ func TestMistakesOfAnalyzers(t *testing.T) {
 			t.Source[1] = text.Span{End: 99}
 		},
 		"which is only for weighted": func(doc []byte, t *text.Tokens) { t.Counts = []uint32{1, 1} },
-		"refused":            nil,
+		"refused":                    nil,
 	} {
 		broken := made{"made", func(doc []byte, t *text.Tokens) error {
 			err := fine.Analyze(doc, t)
