@@ -436,7 +436,7 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 
 // reach tells if there are too few rounds for any q of n pairs to reach 0.05.
 func (o *CurveOptions) reach(n int) {
-	all, advice := n, ", or points.CurveOptions.Adjust=max, or name features"
+	all, advice := n, ", or adjust=max, or name features"
 	if o.Envelope == ByRank {
 		advice = ", or name features"
 	}

@@ -50,7 +50,7 @@ def test_the_same_as_the_command(shops, command, tmp_path):
     assert mine(path, distance=40, min_prevalence=0.2, all=True).patterns == found.patterns
     run = [*command, "places", "pairs", str(path), "--knn", "4", "--json", "-q"]
     printed = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["pairs"]
-    table = pairs(shops, knn=4)
+    table = pairs(shops, knn=4, adjust="max")
     assert table["quotient"].tolist() == [p["quotient"] for p in printed]
     assert table["p_value"].tolist() == [p["p_value"] for p in printed]
     assert table["of"].tolist() == [p["of"] for p in printed]
@@ -237,8 +237,8 @@ def test_statistics_of_omics_take_any_points():
     assert found["count"].sum() == 80 * 4
     with pytest.raises(ValueError, match="want either distance= or knn="):
         enrichment(table, crs="planar")
-    only = pairs(table, knn=4, of="bar", near=["pub"], rounds=9, crs="planar")
+    only = pairs(table, knn=4, of="bar", near=["pub"], rounds=39, crs="planar")
     assert len(only) == 1 and only["p_value"][0] <= 1
     with pytest.warns(CollocateWarning, match="permutations= is now rounds="):
-        older = pairs(table, knn=4, of="bar", near=["pub"], permutations=9, crs="planar")
+        older = pairs(table, knn=4, of="bar", near=["pub"], permutations=39, crs="planar")
     assert only.equals(older)
