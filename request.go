@@ -335,7 +335,7 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 	case r.Tree != nil && !blank:
 		return out, nil, fmt.Errorf("%w: both Query and Tree: give one", search.ErrRequest)
 	case r.Tree != nil && r.All:
-		return out, nil, fmt.Errorf("%w: All is for Query: say query.And in Tree", search.ErrRequest)
+		return out, nil, fmt.Errorf("%w: All is for Query: say And in Tree", search.ErrRequest)
 	case r.Tree != nil:
 		if err := whole(r.Tree); err != nil {
 			return out, nil, err

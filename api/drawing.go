@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"github.com/collocate/collocate/internal/given"
 
 	"github.com/collocate/collocate/points"
 )
@@ -46,6 +47,9 @@ type AreaAnswer struct {
 
 // Do returns the study area of the points.
 func (q *AreaDrawing) Do(ctx context.Context, on *Places) (*AreaAnswer, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	set, err := q.of(ctx, on, true, func(string) {}) // the answer says that it is estimated
 	if err != nil {
 		return nil, err

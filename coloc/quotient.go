@@ -120,9 +120,14 @@ func (s *Survey) Quotients(ctx context.Context, opt QuotientOptions) ([]Quotient
 	if opt.Local {
 		q.wanted(opt)
 	}
-	tests := newPairTests(opt, kinds)
-	if need := int64(kinds)*int64(kinds)*32*int64(s.job.cores.workers+1) + tests.bytes() +
-		int64(len(q.points))*int64(len(q.to))*16; need > s.job.budget {
+	var tests *pairTests
+	need := int64(kinds)*int64(kinds)*32*int64(s.job.cores.workers+1) +
+		int64(len(q.points))*int64(len(q.to))*16
+	if need <= s.job.budget { // otherwise the list of pairs alone may not fit
+		tests = newPairTests(opt, kinds)
+		need += tests.bytes()
+	}
+	if need > s.job.budget {
 		return nil, nil, fmt.Errorf("colocation quotients of %d features at %d points need %d MB, more than the memory bound: choose features, or raise coloc.Options.Memory", kinds, len(q.points), need>>20)
 	}
 	observed := q.sums(ctx, s.pts.Feature, nil)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -231,6 +232,10 @@ func TestDamagedImpacts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ix")
 	weightedIndex(t, dir, 9000, randomWeights(rng, 9000))
 	good := readDir(t, dir)
+	whole, err := openMemory(good)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range trials.Of(300) {
 		files := maps.Clone(good)
 		data := bytes.Clone(good[impactsFile])
@@ -242,12 +247,15 @@ func TestDamagedImpacts(t *testing.T) {
 		if err != nil {
 			continue
 		}
+		same := true // what is read, so that the byte only fills up a section
 		for id := range int(r.meta.terms) {
 			if term, err := r.Lookup([]byte("w" + strconv.Itoa(id))); err == nil {
-				r.Impacts(term)
+				got, _, _ := r.Impacts(term)
+				want, _, _ := whole.Impacts(term)
+				same = same && reflect.DeepEqual(got, want)
 			}
 		}
-		if err := r.checkLists(context.Background(), CheckOptions{Threads: 1}); err == nil {
+		if err := r.checkLists(context.Background(), CheckOptions{Threads: 1}); err == nil && !same {
 			t.Fatalf("byte %d of the impacts changed, and Check finds nothing", at)
 		}
 	}

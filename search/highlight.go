@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/collocate/collocate/internal/given"
 	"slices"
 
 	"github.com/collocate/collocate/fields"
@@ -18,6 +19,9 @@ import (
 // of a document that has no such field is nil.
 func (s *Searcher) Highlights(ctx context.Context, r Request, docs []uint32, field string,
 	size int) (list []*Snippet, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, fmt.Errorf("highlight: %w", err)
+	}
 	found, err := s.excerptsOf(ctx, r, docs, SnippetOptions{Size: size, Field: field})
 	if err != nil {
 		return nil, fmt.Errorf("highlight: %w", err)

@@ -115,6 +115,9 @@ func (s *Searcher) Snippets(ctx context.Context, r Request, docs []uint32,
 // Those after the first have words of the query.
 func (s *Searcher) Excerpts(ctx context.Context, r Request, docs []uint32,
 	o SnippetOptions) (list [][]*Snippet, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, fmt.Errorf("snippet: %w", err)
+	}
 	if o.Field != "" {
 		if list, err = s.excerptsOf(ctx, r, docs, o); err != nil {
 			return nil, fmt.Errorf("snippet: %w", err)

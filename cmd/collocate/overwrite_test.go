@@ -17,7 +17,7 @@ import (
 func TestFlagsThatNameFilesAreKnown(t *testing.T) {
 	// Flags that name no file, or folders that are created or filled and never hold an input. For
 	// weigh --index, package index protects the folder: it replaces nothing but an index.
-	harmless := []string{"dir", "scratch", "weigh --index", "crs", "feature", "encoding", "format", "qrels-format"}
+	harmless := []string{"dir", "scratch", "weigh --index", "crs", "feature", "encoding", "format", "qrels-format", "layer"}
 	names := regexp.MustCompile(`(?i)\b(file|folder|write|dictionary that)\b`)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {

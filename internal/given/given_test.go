@@ -111,7 +111,7 @@ func looks(body *ast.BlockStmt) bool {
 				name = f.Name
 			}
 			switch name {
-			case "enter", "runBatch", "mapAll": // of package search
+			case "enter", "runBatch", "mapAll", "checked": // of packages search and collocate
 				found = true
 			}
 			found = found || ast.IsExported(name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/collocate/collocate/internal/given"
 
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
@@ -29,6 +30,9 @@ type WordCounts struct {
 
 // BagsOf returns the bags of documents of an index, which must not be closed meanwhile.
 func BagsOf(ctx context.Context, s *search.Searcher, docs []uint32) (all *Bags, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	hits := make([]search.Hit, len(docs))
 	for i, doc := range docs {
