@@ -197,9 +197,9 @@ export interface Explanation {
   score: number // Sum of the scores of Words, or of the leaves of Tree.
   tree?: Part
   vector?: {
-    field: string
+    field: string // With the vectors.
     fusion?: string // How both were combined; "" without words.
-    metric: string
+    metric: string // By which they are compared.
     missing?: boolean // The document has no vector.
     rank?: number // Among the best by vectors, for rrf.
     similarity: number // 0 if the vector is missing.
