@@ -213,7 +213,7 @@ func TestRefusalsSayWhereToAsk(t *testing.T) {
 		{c.whole, "GET", "/v1/places/points?limit=x", "", "no places"},
 		{c.whole, "GET", "/v1/places/local", "", "no places"},
 		{c.whole, "GET", "/v1/places/co-occurrence", "", "no places"},
-		{c.whole, "POST", "/v1/jobs", "{}", "no places"},
+		{c.whole, "POST", "/v1/jobs", `{"kind":"patterns"}`, "no places"},
 		{c.whole, "POST", "/v1/documents", `{"id":"a"}`, "it was started without --writable"},
 		{c.whole, "GET", "/v1/search?q=cell&from=10&k=1000", "", "from 10: with k 1000 these are more than 1000 hits"},
 		{c.whole, "GET", "/v1/search?q=cell&from=-1", "", "from -1: want 0 or more"},
@@ -223,7 +223,7 @@ func TestRefusalsSayWhereToAsk(t *testing.T) {
 		{c.root, "DELETE", "/v1/documents/a", "", "a root: it changes no index: change the whole one"},
 		{c.root, "DELETE", "/v1/indexes/index/documents?q=a", "", "a root: it changes no index: change the whole one"},
 		{c.root, "PUT", "/v1/indexes/new", "", "a root: it changes no index: change the whole one"},
-		{c.root, "POST", "/v1/jobs", "{}", "a root: it has no points: ask a server that was started with some"},
+		{c.root, "POST", "/v1/jobs", `{"kind":"patterns"}`, "a root: it has no points: ask a server that was started with some"},
 		{c.root, "GET", "/v1/places/points", "", "a root: it has no points"},
 		{c.root, "GET", "/v1/words/cell", "", "ask a server of the whole index"},
 	} {

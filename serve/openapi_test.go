@@ -335,6 +335,12 @@ func TestAnswersFitTheSpec(t *testing.T) {
 			if i == 0 && strings.HasPrefix(o.OperationID, "patterns") {
 				r.URL.RawQuery, ok = "distance=1&min_prevalence=0.5", true
 			}
+			if i == 0 && strings.HasPrefix(o.OperationID, "startJob") {
+				body := `{"kind":"wordlist"}`
+				r.URL.RawQuery, ok = "", true
+				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+				r.Header.Set("Content-Type", "application/json")
+			}
 			if i == 0 && o.OperationID == "analogy" {
 				r.URL.RawQuery, ok = "a=the&b=cell&c=bank", true
 			}
