@@ -8,7 +8,6 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/par"
-	"github.com/collocate/collocate/search/internal/ask"
 )
 
 // A batch over segments on a GPU goes to each segment in turn as a batch of its own, and the
@@ -118,7 +117,7 @@ func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
 	t.failed = nil
 	var onGPU, others []int
 	for i := range t.requests {
-		if s.forSegmentsOnGPU(&t.requests[i]) {
+		if r := &t.requests[i]; !r.IsTree() && r.Within == nil && notForSegments(r) == "" {
 			onGPU = append(onGPU, i)
 		} else {
 			others = append(others, i)
@@ -144,12 +143,6 @@ func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
 			t.found[i].Stats.GPU.Fallback = "the device failed: " + t.failed.Error()
 		}
 	})
-}
-
-// forSegmentsOnGPU reports whether a device knows a request.
-func (s *Searcher) forSegmentsOnGPU(r *Request) bool {
-	return !r.IsTree() && r.Within == nil && !r.Trace && notForSegments(r) == "" &&
-		(r.Parallel == nil || ask.WantsGPU(r.Parallel))
 }
 
 // answerOn answers requests on one segment, and merges the answers with those of the segments
