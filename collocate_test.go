@@ -221,7 +221,7 @@ func TestWhatIsRefused(t *testing.T) {
 	_, err = x.Search(t.Context(), Request{Query: "a", Tree: query.Term{Text: "a"}})
 	says(err, "both Query and Tree")
 	_, err = x.Search(t.Context(), Request{Tree: query.Term{Text: "a"}, All: true})
-	says(err, "query.And")
+	says(err, "say And in Tree")
 	for _, n := range []query.Node{query.Or{}, query.And{Parts: []query.Node{query.Must{}}}, query.IDs{}, query.Same{}, query.Near{},
 		query.Field{Name: "text"}, query.Filter{Part: query.Not{Part: query.Boost{By: 2}}}} {
 		if _, err := x.Search(t.Context(), Request{Tree: n}); !errors.Is(err, search.ErrRequest) || !strings.Contains(err.Error(), "part") {
