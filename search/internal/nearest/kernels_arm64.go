@@ -22,4 +22,5 @@ func dotsKernel(q, rows *int8, docs *uint32, n, codes int, sum int32, out *int32
 //go:noescape
 func reachKernel(dots *int32, scales, rests, norms *float32, t *test) uint64
 
+// tileKernel is never called: without VNNI instructions a query at a time goes through a block.
 func tileKernel(t *uint32, q *int8, codes int, sums *int32, out *int32) { panic("no tiles") }

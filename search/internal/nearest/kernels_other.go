@@ -2,6 +2,8 @@
 
 package nearest
 
+// Without kernels plain Go is run, so that the functions below are never called.
+
 const (
 	hasKernels = false
 	hasTiles   = false
