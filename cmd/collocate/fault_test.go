@@ -55,6 +55,7 @@ var writers = []struct {
 	{"generate text", "generate text --bytes 10kB --out {}/out.txt", "out.txt"},
 	{"places --svg", "places {}/points.csv -d 5 -p 0.1 --svg {}/out.svg", "out.svg"},
 	{"places --geopackage", "places {}/points.csv -d 5 -p 0.1 --geopackage {}/out.gpkg", "out.gpkg"},
+	{"places --html", "places {}/points.csv -d 5 -p 0.1 --html {}/out.html", "out.html"},
 	{"keywords", "keywords {}/new.txt --reference {}/old.txt --out {}/out.csv", "out.csv"},
 	{"concordance", "concordance {}/new.txt cat --out {}/out.csv", "out.csv"},
 	{"ngrams", "ngrams {}/new.txt -n 2 --min-count 1 --out {}/out.csv", "out.csv"},
