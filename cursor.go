@@ -42,6 +42,11 @@ func (r *Request) question() uint32 {
 	if r.Sort != nil {
 		fmt.Fprintf(h, " %+v", *r.Sort)
 	}
+	if r.Nearest != nil {
+		near := *r.Nearest
+		near.Filter = nil
+		fmt.Fprintf(h, " %+v %v", near, r.Nearest.Filter)
+	}
 	for _, b := range r.Boosts {
 		fmt.Fprintf(h, " %q %q %v %v", b.Name, b.Fields, b.Weight, b.Add)
 	}
@@ -61,7 +66,7 @@ func (r *Request) resume(s *search.Searcher) (*search.After, error) {
 	case r.From > 0:
 		return nil, fmt.Errorf("%w: both After and From: give one", search.ErrRequest)
 	case c.Question != r.question():
-		return nil, fmt.Errorf("%w: After: it is from another query, filter, model, sort, boost or synonyms", search.ErrRequest)
+		return nil, fmt.Errorf("%w: After: it is from another query, filter, vector, model, sort, boost or synonyms", search.ErrRequest)
 	case c.Index != s.Index().Identity():
 		return nil, fmt.Errorf("%w: After: %w", search.ErrRequest, ErrChanged)
 	}

@@ -26,15 +26,20 @@ import (
 //	integers, float32, float64      number
 //	time.Time                       date, in milliseconds
 //	[2]float64                      geo: latitude, then longitude
+//	[n]float32, other [n]float64    vector of n dimensions
+//	[]float32, []float64            vector, whose dimensions the tag gives
 //
 // Pointers to these are fields that a document may lack. Empty strings, also in lists, and the zero
 // time are no values. Fields of embedded structs, but not of pointers to them, count as those of
 // the struct. The tag `index` changes the name, the type and options, written as fields.ParseList
 // takes them, with parts that may be left out: `index:"title:text:english:weight=3"`,
-// `index:"headline"`, `index:":keyword"`. Without a name it is that of the struct's field, in lower
-// case. The tag `index:"id"` marks the document's ID, a string or an integer, and `index:"-"`
-// leaves a field out. The tag `also` makes another field of the same value, such as one to sort by:
-// `index:"title:text:english" also:"title_key:keyword"`.
+// `index:"headline"`, `index:":keyword"`, `index:":vector:384"`. Without a name it is that of the
+// struct's field, in lower case. The tag `index:"id"` marks the document's ID, a string or an
+// integer, and `index:"-"` leaves a field out. The tag `also` makes another field of the same
+// value, such as one to sort by: `index:"title:text:english" also:"title_key:keyword"`.
+//
+// A pointer to an array is an optional vector. Vectors are not stored, so Hit.Decode leaves them
+// out.
 //
 // Weights of text fields count with the model search.BM25F, not with BM25: see Request.Model.
 func SchemaOf(v any) (*fields.Schema, error) {
@@ -147,12 +152,28 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 	case parts[1] == "":
 		parts[1] = kind.String()
 	}
+	t, nullable := f.Type, f.Type.Kind() == reflect.Pointer
+	if nullable {
+		t = t.Elem()
+	}
+	if parts[1] == fields.Vector.String() {
+		if t.Kind() == reflect.Array {
+			parts = slices.Insert(parts, 2, strconv.Itoa(t.Len()))
+		}
+		if nullable {
+			parts = append(parts, "optional")
+		}
+	}
 	// ParseList wants a text field, which the struct may have elsewhere.
 	s, err := fields.ParseList([]string{strings.Join(parts, ":"), "some_text_field:text"})
 	if err != nil {
 		return fields.Field{}, err
 	}
-	if kind == fields.Keyword && s.Fields[0].Type == fields.Text && isList(f.Type) {
+	one := s.Fields[0].Type
+	if (kind == fields.Vector) != (one == fields.Vector) && t != pointType {
+		return fields.Field{}, fmt.Errorf("%v as %v: vectors are lists or arrays of floats, and these are vectors", f.Type, one)
+	}
+	if kind == fields.Keyword && one == fields.Text && isList(f.Type) {
 		return fields.Field{}, fmt.Errorf("%v as text: want one string, such as all joined by newlines", f.Type)
 	}
 	return s.Fields[0], nil
@@ -161,6 +182,8 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String
 }
+
+func isFloat(t reflect.Type) bool { return t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 }
 
 var (
 	timeType      = reflect.TypeFor[time.Time]()
@@ -187,9 +210,11 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 		return fields.Text, nil
 	case isInteger(k), k == reflect.Float32, k == reflect.Float64:
 		return fields.Number, nil
+	case (k == reflect.Slice || k == reflect.Array) && isFloat(t.Elem()):
+		return fields.Vector, nil
 	}
 	return 0, fmt.Errorf("type %v: want a string, a list of strings, a number, a bool, time.Time, "+
-		"[2]float64, an encoding.TextMarshaler or a pointer to one of these, or the tag `index:\"-\"`", t)
+		"[2]float64, a list of floats, an encoding.TextMarshaler or a pointer to one of these, or the tag `index:\"-\"`", t)
 }
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
@@ -367,6 +392,9 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 		}
 		return []string{s}, nil
 	}
+	if k := v.Kind(); kind == fields.Vector && v.Type() != bytesType && (k == reflect.Slice || k == reflect.Array) {
+		return vectorOf(v)
+	}
 	switch x := v.Interface().(type) {
 	case time.Time:
 		if x.IsZero() {
@@ -426,6 +454,33 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 		return list, nil
 	}
 	return nil, fmt.Errorf("a value of type %v", v.Type())
+}
+
+// vectorOf writes a list or an array of numbers as the value of a vector field. An empty list is no
+// value.
+func vectorOf(v reflect.Value) ([]string, error) {
+	if v.Len() == 0 {
+		return nil, nil
+	}
+	list := make([]float32, v.Len())
+	for i := range list {
+		x := v.Index(i)
+		if x.Kind() == reflect.Interface {
+			x = x.Elem()
+		}
+		switch {
+		case x.IsValid() && x.CanFloat():
+			wide := x.Float()
+			if list[i] = float32(wide); math.IsInf(float64(list[i]), 0) && !math.IsInf(wide, 0) {
+				return nil, fmt.Errorf("number %d of the vector is %v, which a float32 cannot hold", i+1, wide)
+			}
+		case x.IsValid() && x.CanInt():
+			list[i] = float32(x.Int())
+		default:
+			return nil, fmt.Errorf("number %d of the vector is %v: want a number", i+1, x)
+		}
+	}
+	return []string{string(fields.VectorValue(list))}, nil
 }
 
 // exact is the size from which a float64 stands for several integers.

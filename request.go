@@ -43,6 +43,9 @@ type Request struct {
 	// After goes on after the last hit of an earlier answer, given its Next. The request must ask
 	// the same, and no commit may have changed the index since (ErrChanged).
 	After string
+	// Nearest ranks by the similarity of vectors: alone, if there is neither Query nor Tree, or
+	// together with the score of their words. Filter then chooses among all documents.
+	Nearest *search.Nearest
 	// Model scores documents; nil means search.BM25{}, by which a word that all documents have
 	// scores 0 (with Variant: bm25.Lucene it does not), and weights of fields do not count.
 	// search.BM25F{} uses them.
@@ -331,7 +334,17 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 			return out, nil, fmt.Errorf("%w: filter: %w", search.ErrRequest, err)
 		}
 	}
-	switch blank := strings.TrimSpace(r.Query) == ""; {
+	blank := strings.TrimSpace(r.Query) == ""
+	if r.Nearest != nil {
+		near := *r.Nearest
+		if near.Filter == nil {
+			near.Filter = within
+		} else {
+			near.Filter = query.Within(near.Filter, within)
+		}
+		out.Nearest, within = &near, nil
+	}
+	switch {
 	case r.Tree != nil && !blank:
 		return out, nil, fmt.Errorf("%w: both Query and Tree: give one", search.ErrRequest)
 	case r.Tree != nil && r.All:
@@ -341,6 +354,7 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 			return out, nil, err
 		}
 		out.Query = query.Within(r.Tree, within)
+	case blank && r.Nearest != nil:
 	case within == nil && blank:
 		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)
 	case within != nil || !query.OnlyWords(r.Query):
@@ -365,6 +379,10 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 	if r.With != nil {
 		changed := out // only then the request is allocated
 		r.With(&changed)
+		if within != nil && changed.Nearest != nil {
+			return out, nil, fmt.Errorf("%w: With sets Nearest, which Filter would not reach: set Request.Nearest",
+				search.ErrRequest)
+		}
 		out = changed
 	}
 	return out, query.Notes(r.Query, o), nil
