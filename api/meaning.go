@@ -5,6 +5,7 @@ import "github.com/collocate/collocate/search"
 // Meaning ranks documents by the similarity of vectors, alone or together with words.
 type Meaning struct {
 	Vector       []float64     `ask:"vector" group:"Vectors" help:"rank by the similarity of this vector to those of documents, exactly: alone, or added to the score of the query's words, which then only add; as many numbers as the field has dimensions"`
+	Like         string        `ask:"like" group:"Vectors" not:"root: the document and its vector are in one shard: send the vector" help:"rank by the similarity to the vector of the document with this ID, instead of a vector of your own; the document itself is a hit like others"`
 	VectorField  string        `ask:"vector_field" group:"Vectors" help:"the field with the documents' vectors; it may be left out if there is only one"`
 	VectorWeight float64       `ask:"vector_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the similarity beside words"`
 	WordWeight   float64       `ask:"word_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the words' score beside a vector"`
@@ -14,7 +15,7 @@ type Meaning struct {
 
 // nearest returns the part of a request for a vector; nil without one.
 func (q *Meaning) nearest() (*search.Nearest, error) {
-	if len(q.Vector) == 0 {
+	if len(q.Vector) == 0 && q.Like == "" {
 		for _, p := range []struct {
 			name  string
 			given bool
@@ -22,15 +23,17 @@ func (q *Meaning) nearest() (*search.Nearest, error) {
 			{"word_weight", q.WordWeight != 0 && q.WordWeight != 1}, {"fusion", q.Fusion != search.WeightedSum},
 			{"depth", q.Depth != 0 && q.Depth != 100}} {
 			if p.given {
-				return nil, wrongf(p.name, "it needs a vector")
+				return nil, wrongf(p.name, "it needs a vector, or like")
 			}
 		}
 		return nil, nil
 	}
-	n := &search.Nearest{Field: q.VectorField, Vector: make([]float32, len(q.Vector)), Weight: q.VectorWeight,
-		WordWeight: q.WordWeight, Fusion: q.Fusion, Depth: q.Depth}
-	for i, x := range q.Vector {
-		n.Vector[i] = float32(x)
+	if len(q.Vector) > 0 && q.Like != "" {
+		return nil, wrongf("like", "there is a vector beside it: give one of them")
+	}
+	n := &search.Nearest{Field: q.VectorField, Like: q.Like, Weight: q.VectorWeight, WordWeight: q.WordWeight, Fusion: q.Fusion, Depth: q.Depth}
+	for _, x := range q.Vector {
+		n.Vector = append(n.Vector, float32(x))
 	}
 	if q.Depth != 0 && q.Depth != 100 && q.Fusion != search.ReciprocalRanks {
 		return nil, wrongf("depth", "it is for fusion rrf")

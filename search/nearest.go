@@ -23,6 +23,7 @@ type (
 	//	type Nearest struct {
 	//		Field  string      // a vector field; "" means the only one
 	//		Vector []float32   // of the query
+	//		Like   string      // the ID of a document whose vector is that of the query
 	//		Filter query.Node  // the documents that are admitted; nil means all
 	//		Fusion Fusion      // of the similarity and the score of the words
 	//		Weight     float64 // of the similarity; 0 means 1
@@ -107,6 +108,12 @@ func CheckNearest(schema *fields.Schema, r *Request) error {
 	if err != nil {
 		return err
 	}
+	if n.Like != "" {
+		if len(n.Vector) > 0 {
+			return ask.Refuse("like: there is a vector beside it: give one of them")
+		}
+		return nil
+	}
 	if err := f.CheckQuery(n.Vector); err != nil {
 		return ask.Refuse("vector: field %q: %w", f.Name, err)
 	}
@@ -139,6 +146,11 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 	var err error
 	if m.field, err = VectorField(s.index.Schema(), m.n.Field); err != nil {
 		return nil, err
+	}
+	if m.n.Like != "" {
+		if m.n.Vector, err = m.like(m.n.Like); err != nil {
+			return nil, err
+		}
 	}
 	m.query = nearest.NewQuery(m.field, m.n.Vector)
 	if r.Parallel != nil && !ask.WantsGPU(r.Parallel) {
@@ -174,6 +186,31 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 			Within: both(m.within.Of(i), segment.Live)})
 	}
 	return m, nil
+}
+
+// like returns the vector of a document, the first with an ID. A vector of zeros, which some metrics
+// admit, is one like others.
+func (m *meaning) like(id string) ([]float32, error) {
+	doc, found, err := m.s.index.FindDoc(id)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	if !found {
+		return nil, ask.Refuse("like: no document has the ID %q", id)
+	}
+	at, local := m.place(uint32(doc))
+	c, err := m.all[at].Vectors(m.field.Name)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	if !c.Has(int(local)) {
+		return nil, ask.Refuse("like: the document %q has no vector in the field %s", id, m.field.Name)
+	}
+	v, err := c.Vector(int(local), nil)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return v[:m.field.Dim], nil
 }
 
 // both returns the bitmap of the documents that are in two sets, of which nil means all.

@@ -225,6 +225,13 @@ func TestNearestIsTheDefinition(t *testing.T) {
 			for i := range n.Vector {
 				n.Vector[i] = float32(r.NormFloat64())
 			}
+			var like string // a document that the vector is of
+			for id, d := range docs {
+				if d.vector != nil && r.IntN(3) == 0 {
+					like, n.Vector = id, d.vector
+				}
+				break
+			}
 			if r.IntN(2) == 0 {
 				n.Filter = query.Field{Name: "place", Part: query.Term{Text: "here"}}
 			}
@@ -241,6 +248,9 @@ func TestNearestIsTheDefinition(t *testing.T) {
 				req.Parallel = &search.Parallel{Threads: 2}
 			}
 			all := byDefinition(t, s, docs, req)
+			if like != "" {
+				n.Vector, n.Like = nil, like
+			}
 			got, err := s.Search(ctx, req)
 			if err != nil {
 				t.Fatal(err)
@@ -303,6 +313,8 @@ func TestNearestRefuses(t *testing.T) {
 		"weight -1: want 0 to":                 {Nearest: &search.Nearest{Vector: good, Weight: -1}},
 		"depth -1: want 0 to":                  {Nearest: &search.Nearest{Vector: good, Depth: -1}},
 		"boosts are not supported":             {Nearest: &search.Nearest{Vector: good}, Boosts: []search.Boost{{Match: query.All{}}}},
+		"like: there is a vector beside it":    {Nearest: &search.Nearest{Vector: good, Like: "d1"}},
+		`no document has the ID "nobody"`:      {Nearest: &search.Nearest{Like: "nobody"}},
 		"search: K = -5":                       {Nearest: &search.Nearest{Vector: good}, K: -5},
 		"the field \"v\" has vectors":          {Query: query.Field{Name: "v", Part: query.Term{Text: "x"}}},
 		"collapse best: the index has no pass": {Nearest: &search.Nearest{Vector: good}, Collapse: search.BestPassage},

@@ -76,6 +76,7 @@ func TestVectorsOverShards(t *testing.T) {
 			"vector=1,2,3&q=moon":                  "a vector of 3 dimensions: want 4",
 			"vector=1,2,3,4&q=moon&fusion=rrf":     "a root adds with weights",
 			"vector=1,2,3,4&vector_field=place":    `unknown vector field \"place\": want v`,
+			"like=d7&q=moon":                       "the document and its vector are in one shard",
 			"vector=0,0,0,0":                       "a zero vector has no direction",
 			"vector=1,2,3,4&q=moon&sort=place":     "hits are sorted by a field",
 			"vector=1,2,3,4&q=v:moon&filter=v:1":   "",

@@ -31,7 +31,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"synonyms": {"none", "synonyms", "none"}, "collapse": {"best", "collapse", "best"},
 		"vector": {"1,-2.5", "vector", "1,-2.5"}, "vector-field": {"v", "vector_field", "v"},
 		"vector-weight": {"2", "vector_weight", "2"}, "word-weight": {"3", "word_weight", "3"},
-		"fusion": {"rrf", "fusion", "rrf"}, "depth": {"50", "depth", "50"},
+		"like": {"d7", "like", "d7"}, "fusion": {"rrf", "fusion", "rrf"}, "depth": {"50", "depth", "50"},
 		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}

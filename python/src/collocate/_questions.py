@@ -141,6 +141,11 @@ class Search(TypedDict, total=False):
         "to the score of the query's words, which then only add; as many numbers as the field "
         "has dimensions",
     ]  # fmt: skip
+    like: Annotated[
+        str, "",
+        "rank by the similarity to the vector of the document with this ID, instead of a vector "
+        "of your own; the document itself is a hit like others",
+    ]  # fmt: skip
     vector_field: Annotated[
         str, "",
         "the field with the documents' vectors; it may be left out if there is only one",

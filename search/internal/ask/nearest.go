@@ -12,6 +12,8 @@ import (
 type Nearest struct {
 	Field  string    // a vector field; "" means the only one
 	Vector []float32 // of the query
+	// Like is the ID of a document whose own vector is that of the query, instead of Vector.
+	Like string
 	// Filter are the documents that are admitted; nil means all. The query of the request only adds
 	// to scores.
 	Filter query.Node
