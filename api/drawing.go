@@ -10,6 +10,7 @@ import (
 // PointsDrawing says which points a server lists for a picture. Pictures are parts of the page, not
 // questions that every door answers.
 type PointsDrawing struct {
+	OfDocuments
 	Feature []string `ask:"feature" commas:"" help:"kinds of places, of which there may be several"`
 	Limit   int      `ask:"limit" default:"20000" range:"1..200000" help:"most points; if there are more, every n-th is listed"`
 }
@@ -22,6 +23,7 @@ type Neighbourhood struct {
 
 // InstancesDrawing says which instances of a pattern are listed.
 type InstancesDrawing struct {
+	OfDocuments
 	Neighbourhood
 	Feature []string `ask:"feature" commas:"" help:"the kinds of places of the pattern"`
 	Limit   int      `ask:"limit" default:"5000" range:"1..50000" help:"most instances"`
@@ -35,7 +37,10 @@ type LocalDrawing struct {
 }
 
 // AreaDrawing asks for the outline of the study area.
-type AreaDrawing struct{ Area }
+type AreaDrawing struct {
+	Area
+	OfDocuments
+}
 
 // AreaAnswer is the outline of a study area, in the coordinates of the points.
 type AreaAnswer struct {

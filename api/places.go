@@ -292,7 +292,8 @@ type Mine struct {
 
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
-	Algorithm     coloc.Algorithm `ask:"algorithm" group:"The papers' algorithms" default:"auto" not:"http mcp: all give the same answer" help:"auto: the fastest; for comparison sgct, joinless, icpi (iCPI-tree), miner (Co-location Miner) and, on a GPU, sgct-rows (SGCT with instances written out), which give the same result"`
+	OfDocuments
+	Algorithm coloc.Algorithm `ask:"algorithm" group:"The papers' algorithms" default:"auto" not:"http mcp: all give the same answer" help:"auto: the fastest; for comparison sgct, joinless, icpi (iCPI-tree), miner (Co-location Miner) and, on a GPU, sgct-rows (SGCT with instances written out), which give the same result"`
 
 	// Parents is the hierarchy, if it is not in a file.
 	Parents coloc.Hierarchy

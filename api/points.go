@@ -14,6 +14,7 @@ import (
 type Summary struct {
 	Area
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
+	OfDocuments
 }
 
 // SummaryQuestion declares the parameters of Summary.
@@ -67,6 +68,7 @@ type Pairs struct {
 	// Kernel weighs the neighbours of local quotients.
 	Kernel        coloc.Kernel `ask:"kernel" default:"box" not:"http python mcp: the quotients of whole features need none" help:"weight of neighbours by distance in the quotients at every point; box: all equal; gaussian and bisquare: near ones count more"`
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
+	OfDocuments
 
 	// Local asks for the quotient at every point, too.
 	Local bool
@@ -172,6 +174,7 @@ type Curve struct {
 	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
+	OfDocuments
 }
 
 // CurveQuestion declares the parameters of Curve.
@@ -290,6 +293,7 @@ type CoOccurrence struct {
 	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
+	OfDocuments
 }
 
 // CoOccurrenceQuestion declares the parameters of CoOccurrence.
@@ -363,6 +367,7 @@ type Enrichment struct {
 	Area
 	OnEngine
 	PointsReading `not:"http root mcp: the server has read the points when it started"`
+	OfDocuments
 }
 
 // EnrichmentQuestion declares the parameters of Enrichment.

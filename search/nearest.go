@@ -188,7 +188,7 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 	return m, nil
 }
 
-// like returns the vector of a document, the first with an ID. A vector of zeros, which some metrics
+// like returns the vector of the first document with an ID. A vector of zeros, which some metrics
 // admit, is one like others.
 func (m *meaning) like(id string) ([]float32, error) {
 	doc, found, err := m.s.index.FindDoc(id)

@@ -19,6 +19,7 @@ import (
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/freelist"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/search"
 )
 
@@ -31,6 +32,8 @@ type exchange struct {
 	conn   *conn       // nil if the request does not come from Run
 	ix     *served     // the index of the request; nil if it is about none
 	g      *generation // its generation, held until the answer is sent
+	pts    *points.Set // the points of a request about places
+	source string      // which documents these are; empty for those of the server
 	client netip.Addr
 	token  *knownToken   // of the client; nil if it needs none
 	id     string        // of the request, for the log and the answer

@@ -95,7 +95,7 @@ func TestSeveralIndexes(t *testing.T) {
 	for path, says := range map[string]string{
 		"/v1/indexes/plants/search?q=a": `no index "plants"`,
 		"/v1/indexes/plants":            `no index "plants"`,
-		"/v1/indexes/animals/places":    "nothing at",
+		"/v1/indexes/animals/place":     "nothing at",
 		"/v1//search":                   "nothing at",
 		"/v1/indexes/../search?q=a":     "nothing at",
 	} {

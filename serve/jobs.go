@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/points"
 )
 
 // jobs are requests that take longer than a client wants to keep a connection open: patterns at
@@ -252,18 +253,18 @@ func (x *exchange) startJob() {
 		x.refuse(http.StatusBadRequest, err)
 		return
 	}
-	if !x.hasPoints(err) {
+	if !x.hasPoints(&want.Mine.OfDocuments, err) {
 		return
 	}
 	for _, name := range slices.Concat(want.Only...) {
-		if _, ok := slices.BinarySearch(x.o.Points.Features, name); !ok {
+		if _, ok := slices.BinarySearch(x.pts.Features, name); !ok {
 			x.refuse(http.StatusBadRequest, fmt.Errorf("only: no feature %q", name))
 			return
 		}
 	}
-	v := x.Server
+	v, set := x.Server, x.pts
 	x.start(jobAnswer{Kind: want.Kind, Total: len(want.Distances)}, jobTime, func(ctx context.Context, b *job) error {
-		return v.mineAll(ctx, b, want)
+		return v.mineAll(ctx, b, want, set)
 	}, nil)
 }
 
@@ -300,9 +301,9 @@ func jobsFrom(path string) string {
 }
 
 // mineAll mines patterns: one distance at a time, each in a slot of its own.
-func (v *Server) mineAll(ctx context.Context, b *job, want *jobParams) error {
+func (v *Server) mineAll(ctx context.Context, b *job, want *jobParams, set *points.Set) error {
 	for _, d := range want.Distances {
-		found, err := v.mineInTurn(ctx, b, want.at(d))
+		found, err := v.mineInTurn(ctx, b, want.at(d), set)
 		if err != nil {
 			return err
 		}
@@ -350,9 +351,9 @@ func (v *Server) whenFree(ctx context.Context, b *job, do func() error) error {
 	}
 }
 
-func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine) (found *api.MineAnswer, err error) {
+func (v *Server) mineInTurn(ctx context.Context, b *job, ask api.Mine, set *points.Set) (found *api.MineAnswer, err error) {
 	err = v.whenFree(ctx, b, func() (err error) {
-		on := v.asPlaces()
+		on := v.asPlaces(set)
 		on.Progress = b.progress
 		start := time.Now()
 		if found, err = ask.Do(ctx, on, nil); err == nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/option"
+	"github.com/collocate/collocate/points"
 )
 
 var errNoPoints = errors.New("the server has no places: start it with serve.Options.Points")
@@ -40,11 +41,14 @@ type featureCount struct {
 
 // describePoints reads all points once: they never change, and /v1/status is asked often.
 func (v *Server) describePoints() pointsSummary {
-	pts := v.o.Points
-	s := pointsSummary{
-		Name: v.o.PointsName, Flags: v.o.PointsFlags, Points: pts.Len(), Features: []featureCount{},
-		Geographic: pts.CRS.Geographic(), Unit: pts.CRS.DistanceUnit(),
-	}
+	s := summaryOf(v.o.Points)
+	s.Name, s.Flags = v.o.PointsName, v.o.PointsFlags
+	return s
+}
+
+func summaryOf(pts *points.Set) pointsSummary {
+	s := pointsSummary{Points: pts.Len(), Features: []featureCount{}, Geographic: pts.CRS.Geographic(),
+		Unit: pts.CRS.DistanceUnit()}
 	if pts.CRS != nil {
 		s.CRS = pts.CRS.String()
 	}
@@ -57,23 +61,99 @@ func (v *Server) describePoints() pointsSummary {
 	return s
 }
 
-// hasPoints refuses a request if the server has no points, or if err is an error of its parameters.
-func (x *exchange) hasPoints(err error) bool {
+// hasPoints finds the points of a request: those of the server or, below the name of an index, its
+// documents. It refuses the request if there are none, or if err is an error of its parameters.
+func (x *exchange) hasPoints(of *api.OfDocuments, err error) bool {
+	// A job below the name of an index is about the points of the server unless it says otherwise.
+	if x.named() && (x.verb != "jobs" || *of != (api.OfDocuments{})) {
+		return x.hasDocuments(of, err)
+	}
+	if err == nil && *of != (api.OfDocuments{}) {
+		err = errNotNamed
+	}
 	switch {
-	case x.o.Points == nil: // said first: no parameter would help
+	case x.o.Points == nil && !errors.Is(err, errNotNamed): // said first: no other parameter would help
 		x.refuse(http.StatusNotFound, errNoPoints)
 	case err != nil:
 		x.refuse(http.StatusBadRequest, err)
 	default:
+		x.pts = x.o.Points
 		return true
 	}
 	return false
 }
 
-func (x *exchange) places() {
-	if x.hasPoints(nil) {
-		x.reply(http.StatusOK, x.summed())
+// named reports whether the path names an index.
+func (x *exchange) named() bool { return x.r.PathValue("index") != "" }
+
+var errNotNamed = errors.New("feature_field: documents are points below /v1/indexes/NAME/places")
+
+// hasDocuments makes points of documents, unless they were made a short while ago.
+func (x *exchange) hasDocuments(of *api.OfDocuments, err error) bool {
+	if err != nil {
+		x.refuse(http.StatusBadRequest, err)
+		return false
 	}
+	x.source = fmt.Sprintf("%q %q %q ", x.ix.name, x.g.tag, *of)
+	if x.pts = x.ofDocuments.get(x.source); x.pts != nil {
+		return true
+	}
+	err = x.work(longLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
+		x.pts, err = of.Set(ctx, x.g.s)
+		return err
+	})
+	if err != nil {
+		x.failed(err)
+		return false
+	}
+	x.ofDocuments.put(x.source, x.pts)
+	return true
+}
+
+// documentPoints keeps the latest sets of points that were made of documents: a page asks for
+// several answers about the same.
+type documentPoints struct {
+	mu   sync.Mutex
+	keys []string // oldest first
+	sets map[string]*points.Set
+}
+
+const maxDocumentPoints = 4 // sets, each of at most 10 million points
+
+func (d *documentPoints) get(key string) *points.Set {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.sets[key]
+}
+
+func (d *documentPoints) put(key string, set *points.Set) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.sets == nil {
+		d.sets = map[string]*points.Set{}
+	}
+	if d.sets[key] == nil {
+		d.keys = append(d.keys, key)
+	}
+	if d.sets[key] = set; len(d.keys) > maxDocumentPoints {
+		delete(d.sets, d.keys[0])
+		d.keys = d.keys[1:]
+	}
+}
+
+// places describes the points of the server, or of documents.
+func (x *exchange) places() {
+	var of api.OfDocuments
+	if !x.hasPoints(&of, x.asked(api.OfDocumentsQuestion, &of)) {
+		return
+	}
+	if !x.named() {
+		x.reply(http.StatusOK, x.summed())
+		return
+	}
+	s := summaryOf(x.pts)
+	s.Name = x.ix.name
+	x.reply(http.StatusOK, s)
 }
 
 // pointsAnswer lists points as columns. If there are more than requested, it has every n-th.
@@ -89,11 +169,11 @@ type pointsAnswer struct {
 // points lists the points of all features, or of some.
 func (x *exchange) points() {
 	var ask api.PointsDrawing
-	if !x.hasPoints(x.asked(api.PointsDrawingQuestion, &ask)) {
+	if err := x.asked(api.PointsDrawingQuestion, &ask); !x.hasPoints(&ask.OfDocuments, err) {
 		return
 	}
 	limit, names := ask.Limit, ask.Feature
-	pts := x.o.Points
+	pts := x.pts
 	wanted := make([]bool, len(pts.Features))
 	for _, name := range names {
 		i, ok := slices.BinarySearch(pts.Features, name)
@@ -141,11 +221,11 @@ func (x *exchange) points() {
 // area answers with the outline of the study area.
 func (x *exchange) area() {
 	var ask api.AreaDrawing
-	if !x.hasPoints(x.asked(api.AreaDrawingQuestion, &ask)) {
+	if err := x.asked(api.AreaDrawingQuestion, &ask); !x.hasPoints(&ask.OfDocuments, err) {
 		return
 	}
 	x.cached(fmt.Sprintf("area %q %t", ask.Window, ask.Clip), func(ctx context.Context) ([]byte, error) {
-		found, err := ask.Do(ctx, x.asPlaces())
+		found, err := ask.Do(ctx, x.asPlaces(x.pts))
 		if err != nil {
 			return nil, err
 		}
@@ -162,16 +242,16 @@ func neighbourhood(n api.Neighbourhood) (o coloc.Options, err error) {
 	return coloc.Options{Distance: n.Distance, KNN: n.KNN, MinPrevalence: 1}, err
 }
 
-// asPlaces returns the points for a question. Mining always leaves cores to short searches.
-func (v *Server) asPlaces() *api.Places {
-	return &api.Places{Set: v.o.Points, Engine: v.placesEngine(), Device: v.o.Device,
+// asPlaces returns points for a question. Mining always leaves cores to short searches.
+func (v *Server) asPlaces(set *points.Set) *api.Places {
+	return &api.Places{Set: set, Engine: v.placesEngine(), Device: v.o.Device,
 		Threads: v.mayUse(longLane), Memory: miningMemory, NoFiles: true, Named: option.Parameters}
 }
 
 // survey prepares points for questions that are not declared.
-func (v *Server) survey(o coloc.Options) (*coloc.Survey, error) {
-	o.Memory, o.Threads, o.Engine = miningMemory, v.mayUse(longLane), v.placesEngine()
-	return coloc.NewSurvey(v.o.Points, o)
+func (x *exchange) survey(o coloc.Options) (*coloc.Survey, error) {
+	o.Memory, o.Threads, o.Engine = miningMemory, x.mayUse(longLane), x.placesEngine()
+	return coloc.NewSurvey(x.pts, o)
 }
 
 // placesEngine returns the default engine of requests about places: the CPU cores.
@@ -216,7 +296,7 @@ func (x *exchange) mayUseGPU(question any) error {
 // answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
 // if the server has one. shape, unless it is nil, adds the older names of an answer.
 func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape func(found any) any) {
-	if !x.hasPoints(cmp.Or(err, api.Check(question), x.mayUseGPU(question))) {
+	if !x.hasPoints(api.OfDocumentsIn(question), cmp.Or(err, api.Check(question), x.mayUseGPU(question))) {
 		return
 	}
 	key, err := q.Marshal(question)
@@ -226,7 +306,7 @@ func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape 
 	}
 	x.cached(q.Name+" "+string(key), func(ctx context.Context) ([]byte, error) {
 		start := time.Now()
-		found, err := q.AskPlaces(ctx, x.asPlaces(), question)
+		found, err := q.AskPlaces(ctx, x.asPlaces(x.pts), question)
 		if err != nil {
 			return nil, err
 		}
@@ -262,12 +342,12 @@ func (x *exchange) instances() {
 	if names = slices.Compact(names); len(names) < 2 || len(names) > 64 {
 		far = cmp.Or(far, error(&api.Error{Param: "feature", Err: errors.New("want 2 to 64 of them")}))
 	}
-	if !x.hasPoints(cmp.Or(err, far)) {
+	if !x.hasPoints(&ask.OfDocuments, cmp.Or(err, far)) {
 		return
 	}
 	var pattern coloc.Pattern
 	for _, name := range names {
-		i, ok := slices.BinarySearch(x.o.Points.Features, name)
+		i, ok := slices.BinarySearch(x.pts.Features, name)
 		if !ok {
 			x.refuse(http.StatusBadRequest, fmt.Errorf("no feature %q", name))
 			return
@@ -289,7 +369,7 @@ func (x *exchange) instances() {
 }
 
 // columns lists each point of the instances once.
-func (v *Server) columns(names []string, found [][]int32, limit int) *instancesAnswer {
+func (x *exchange) columns(names []string, found [][]int32, limit int) *instancesAnswer {
 	a := &instancesAnswer{Features: names, Feature: []int32{}, Row: []int32{}, X: []float64{},
 		Y: []float64{}, Instances: [][]int{}}
 	a.More = len(found) > limit
@@ -302,7 +382,7 @@ func (v *Server) columns(names []string, found [][]int32, limit int) *instancesA
 				at = len(a.X)
 				place[point] = at
 				a.Feature, a.Row = append(a.Feature, int32(i)), append(a.Row, point+1)
-				a.X, a.Y = append(a.X, v.o.Points.X[point]), append(a.Y, v.o.Points.Y[point])
+				a.X, a.Y = append(a.X, x.pts.X[point]), append(a.Y, x.pts.Y[point])
 			}
 			places[i] = at
 		}
@@ -338,8 +418,10 @@ func (x *exchange) quotients() {
 	})
 }
 
-// cached sends the stored answer to the same request, or computes it. The points never change.
+// cached sends the stored answer to the same request, or computes it. Points never change: those of
+// documents are others after a change of the index.
 func (x *exchange) cached(key string, do func(context.Context) ([]byte, error)) {
+	key = x.source + key
 	text := x.mined.get(key)
 	if text == nil {
 		err := x.work(longLane, x.o.Limits.Time, func(ctx context.Context) (err error) {

@@ -51,15 +51,15 @@ func finite(v []float64) numbers {
 }
 
 // pair returns the numbers of the two features, unless err says that another parameter is wrong.
-func (x *exchange) pair(err error, names []string) (pair [2]int32, ok bool) {
+func (x *exchange) pair(of *api.OfDocuments, err error, names []string) (pair [2]int32, ok bool) {
 	if err == nil && len(names) != 2 {
 		err = &api.Error{Param: "feature", Err: fmt.Errorf("want two of them, not %d", len(names))}
 	}
-	if !x.hasPoints(err) {
+	if !x.hasPoints(of, err) {
 		return pair, false
 	}
 	for i, name := range names {
-		f, ok := slices.BinarySearch(x.o.Points.Features, name)
+		f, ok := slices.BinarySearch(x.pts.Features, name)
 		if !ok {
 			x.refuse(http.StatusBadRequest, fmt.Errorf("no feature %q", name))
 			return pair, false

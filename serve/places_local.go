@@ -29,7 +29,7 @@ func (x *exchange) local() {
 	err := x.asked(api.LocalDrawingQuestion, &ask)
 	o, far := neighbourhood(ask.Neighbourhood)
 	rounds, limit, names := ask.Rounds, ask.Limit, ask.Feature
-	pair, ok := x.pair(cmp.Or(err, far), names)
+	pair, ok := x.pair(&ask.OfDocuments, cmp.Or(err, far), names)
 	if !ok {
 		return
 	}
@@ -50,7 +50,7 @@ func (x *exchange) local() {
 		step := max(1, (len(found)+limit-1)/limit)
 		for i := 0; i < len(found); i += step {
 			q := found[i]
-			a.X, a.Y = append(a.X, x.o.Points.X[q.Point]), append(a.Y, x.o.Points.Y[q.Point])
+			a.X, a.Y = append(a.X, x.pts.X[q.Point]), append(a.Y, x.pts.Y[q.Point])
 			value, pValue = append(value, q.Value), append(pValue, q.P)
 		}
 		if a.Value, a.P = finite(value), finite(pValue); a.Value == nil {

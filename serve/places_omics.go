@@ -13,10 +13,11 @@ const maxRatios = 2_000_000
 func (x *exchange) coOccurrence() {
 	var ask api.CoOccurrence
 	err := x.asked(api.CoOccurrenceQuestion, &ask)
-	if x.o.Points != nil && err == nil {
-		if n := len(x.o.Points.Features); n*n*ask.Steps > maxRatios {
-			err = fmt.Errorf("%d kinds of places at %d distances are too many for one answer: use fewer steps", n, ask.Steps)
-		}
+	if !x.hasPoints(&ask.OfDocuments, err) {
+		return
+	}
+	if n := len(x.pts.Features); n*n*ask.Steps > maxRatios {
+		err = fmt.Errorf("%d kinds of places at %d distances are too many for one answer: use fewer steps", n, ask.Steps)
 	}
 	x.answerPlaces(api.CoOccurrenceQuestion, &ask, err, nil)
 }

@@ -63,7 +63,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/search", "search", thisIndex | steady, (*exchange).one},
 		{post, "/v1/search", "batch", thisIndex | bare, (*exchange).manyLines},
 		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
-		{get, "/v1/places", "places", steady | bare, (*exchange).places},
+		{get, "/v1/places", "places", steady, (*exchange).places},
 		{get, "/v1/places/points", "points", steady, (*exchange).points},
 		{get, "/v1/places/area", "area", steady, (*exchange).area},
 		{get, "/v1/places/patterns", "patterns", steady, aboutPlaces(api.MineQuestion)},
@@ -98,6 +98,11 @@ func (v *Server) makeRoutes() []route {
 		routes = append(routes, route{get, view, "page", public, (*exchange).page})
 	}
 	for _, t := range slices.Clone(routes) {
+		if rest, ok := strings.CutPrefix(t.path, "/v1/places"); ok { // of documents
+			t.path, t.is = below+"/places"+rest, t.is|thisIndex
+			routes = append(routes, t)
+			continue
+		}
 		if rest, ok := strings.CutPrefix(t.path, "/v1/"); ok && t.is&ofIndex != 0 && !t.named() &&
 			t.verb != "health" {
 			t.path = below + "/" + rest

@@ -114,23 +114,24 @@ const DefaultMaxK = 1000
 // Server answers the requests that the package comment lists. It is an http.Handler, which can be
 // part of another server; Server.Run runs it as a server of its own.
 type Server struct {
-	o          Options
-	threads    int
-	gate       *gate
-	log        *slog.Logger
-	fixed      map[fixedPath]*route // the routes whose paths have no names
-	mux        *http.ServeMux
-	mcp        http.Handler           // of Options.MCP, or nil
-	tokens     atomic.Pointer[tokens] // nil if none is needed
-	quotas     *quotas
-	metrics    *metrics
-	tracer     *tracer // nil disables tracing
-	jobs       *jobs
-	mined      *minedCache
-	summed     func() pointsSummary
-	described  func() []byte // the OpenAPI description
-	documented func() []byte // the same as a page
-	started    time.Time
+	o           Options
+	threads     int
+	gate        *gate
+	log         *slog.Logger
+	fixed       map[fixedPath]*route // the routes whose paths have no names
+	mux         *http.ServeMux
+	mcp         http.Handler           // of Options.MCP, or nil
+	tokens      atomic.Pointer[tokens] // nil if none is needed
+	quotas      *quotas
+	metrics     *metrics
+	tracer      *tracer // nil disables tracing
+	jobs        *jobs
+	mined       *minedCache
+	ofDocuments documentPoints
+	summed      func() pointsSummary
+	described   func() []byte // the OpenAPI description
+	documented  func() []byte // the same as a page
+	started     time.Time
 
 	draining atomic.Bool            // the server is about to stop
 	lastHost atomic.Pointer[string] // the last valid Host header
