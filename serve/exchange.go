@@ -120,8 +120,11 @@ func statusOf(err error) int {
 
 // refusedAs returns the status of a request whose parameters are wrong.
 func refusedAs(err error) int {
-	if errors.Is(err, api.ErrIndexChanged) {
+	switch {
+	case errors.Is(err, api.ErrIndexChanged):
 		return http.StatusConflict
+	case errors.Is(err, api.ErrEncoder):
+		return http.StatusServiceUnavailable
 	}
 	return http.StatusBadRequest
 }

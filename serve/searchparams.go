@@ -101,6 +101,7 @@ func (a *searchParams) fail(err error) { a.wrong = fmt.Errorf("query %d: %w", a.
 // answered; if all are, it returns the error of the first.
 func (x *exchange) checkMany(many []searchParams) error {
 	valid := 0
+	x.encodeMany(many)
 	for i := range many {
 		many[i].number = i + 1
 		err := many[i].wrong
@@ -120,6 +121,18 @@ func (x *exchange) checkMany(many []searchParams) error {
 		return many[0].wrong
 	}
 	return nil
+}
+
+// encodeMany has the vectors of a batch made with few requests. If that fails, check says why for
+// each query.
+func (x *exchange) encodeMany(many []searchParams) {
+	var asked []*api.Search
+	for i := range many {
+		if many[i].wrong == nil && x.checkWords(many[i].Query) == nil {
+			asked = append(asked, &many[i].Search)
+		}
+	}
+	api.Encode(x.r.Context(), x.o.Encoder, asked...)
 }
 
 func (x *exchange) readArray(body []byte, most int) ([]searchParams, error) {
@@ -165,6 +178,9 @@ var maxShown = 64 << 20
 // check validates a query and fills in its request and details.
 func (x *exchange) check(a *searchParams) (err error) {
 	if err := x.checkWords(a.Query); err != nil {
+		return err
+	}
+	if err := api.Encode(x.r.Context(), x.o.Encoder, &a.Search); err != nil {
 		return err
 	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,

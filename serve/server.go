@@ -15,6 +15,7 @@ import (
 
 	"github.com/collocate/collocate/coloc"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/vectors"
@@ -54,6 +55,8 @@ type Options struct {
 	// PointsFlags are the flags with which `collocate places` reads the same points. The page shows
 	// them.
 	PointsFlags string
+	// Encoder makes vectors of queries that ask for that; if it is nil, they are refused.
+	Encoder *encoder.Encoder
 	// Version is the version of the program.
 	Version string
 

@@ -29,6 +29,7 @@ type mcpFlags struct {
 	timeout        time.Duration
 	about          []string
 	read           api.PointsReading
+	encoder        encoderFlags
 }
 
 func newMCPCmd(a *app) *cobra.Command {
@@ -92,6 +93,7 @@ Over HTTP, 'collocate serve' answers the same at /mcp: see docs/assistants.md.`,
 	addAbout(cmd, &f.about)
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
 	addReading(cmd, &f.read)
+	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
 	return cmd
 }
 
@@ -164,6 +166,10 @@ func (f *mcpFlags) run(ctx context.Context, a *app, indexes []namedIndex) (err e
 		}
 		o.Places, o.Points = in.Set, points.SourceName(f.points)
 	}
+	if o.Encoder, err = f.encoder.open(); err != nil {
+		return err
+	}
+	defer o.Encoder.Close()
 	server, err := mcptools.New(o)
 	if err != nil {
 		return err
@@ -179,7 +185,7 @@ func (f *mcpFlags) run(ctx context.Context, a *app, indexes []namedIndex) (err e
 func (a *app) assistants(v *serve.Server, from *serve.Options, about map[string]string) http.Handler {
 	o := mcptools.Options{Threads: 1, Memory: 256 << 20, Version: from.Version, Log: from.Log,
 		Words: from.Matrix, Matrix: from.MatrixName, Vectors: from.Vectors, VectorFile: from.VectorsName,
-		Places: from.Points, Points: from.PointsName}
+		Places: from.Points, Points: from.PointsName, Encoder: from.Encoder}
 	o.Indexes = func() (list []mcptools.Source) {
 		for _, name := range v.Names() {
 			list = append(list, mcptools.Source{Name: name, About: about[name],

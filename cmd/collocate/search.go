@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/vecfile"
 	"github.com/collocate/collocate/search"
@@ -30,8 +31,11 @@ type searchFlags struct {
 	parallel               parallelFlags
 	tokenFile              string
 	vectorOf               string
-	vectors                [][]float32 // of vectorOf
-	warned                 bool        // operators without effect were noted
+	vectors                [][]float32 // of vectorOf, or of topics
+	encoder                encoderFlags
+	coder                  *encoder.Encoder // while it is open
+	encodeTopic            string           // --encode, for topics
+	warned                 bool             // operators without effect were noted
 	all                    bool
 }
 
@@ -146,6 +150,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.vectorOf, "vector-of", "", "`FILE` with the vector of the query, or - for standard input: a JSON array, .npy or .fvecs; with --topics it has one for each, in their order")
 	group(cmd, "Vectors", "vector-of")
+	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
 	group(cmd, "Topics", "topics", "run", "tag", "query-language", "topic-field", "topic-ids", "encoding")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
@@ -188,14 +193,21 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if err != nil {
 		return err
 	}
+	if words, err = f.encode(ctx, words); err != nil {
+		return err
+	}
+	defer f.coder.Close()
 	s, err := search.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r, details, err := f.ask.Prepare(api.AboutIndex(s))
-	if err != nil {
-		return asFlags(api.SearchQuestion, err)
+	var r search.Request
+	var details api.Details
+	if f.encodeTopic == "" { // encodeTopics does it once there are vectors
+		if r, details, err = f.ask.Prepare(api.AboutIndex(s)); err != nil {
+			return asFlags(api.SearchQuestion, err)
+		}
 	}
 	r.Parallel, r.Trace = parallel, f.ask.Stats
 	start := time.Now()

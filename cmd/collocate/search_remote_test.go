@@ -31,7 +31,8 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"synonyms": {"none", "synonyms", "none"}, "collapse": {"best", "collapse", "best"},
 		"vector": {"1,-2.5", "vector", "1,-2.5"}, "vector-field": {"v", "vector_field", "v"},
 		"vector-weight": {"2", "vector_weight", "2"}, "word-weight": {"3", "word_weight", "3"},
-		"like": {"d7", "like", "d7"}, "fusion": {"rrf", "fusion", "rrf"}, "depth": {"50", "depth", "50"},
+		"like": {"d7", "like", "d7"}, "encode": {"also", "encode", "also"}, "fusion": {"rrf", "fusion", "rrf"},
+		"depth":         {"50", "depth", "50"},
 		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}
@@ -40,6 +41,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",
 		"block-threads", "slice", "insert", "start-threshold",
 		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",
+		"encoder", "encoder-model", "encoder-prefix",
 	}
 	var asked []url.Values
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

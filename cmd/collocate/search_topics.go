@@ -53,6 +53,9 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	r.Trace = false
 	measured := a.meter(f.ask.Stats)
 	start := time.Now()
+	if r, err = f.encodeTopics(ctx, s, r, topics); err != nil {
+		return err
+	}
 	w := topicWriter{a: a, s: s, f: f, topics: topics}
 	if w.requests, err = f.requestsOf(s, r, topics); err != nil {
 		return err
@@ -96,6 +99,10 @@ func (f *searchFlags) giveVectors(requests []search.Request) error {
 			counted(len(requests), "topic"))
 	}
 	for i := range requests {
+		if len(f.vectors[i]) == 0 { // a topic without words
+			requests[i].Nearest = nil
+			continue
+		}
 		near := *requests[i].Nearest
 		near.Vector = f.vectors[i]
 		requests[i].Nearest = &near

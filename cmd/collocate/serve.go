@@ -68,6 +68,7 @@ type serveFlags struct {
 	shardToken      string
 	about           []string
 	askFirst        int
+	encoder         encoderFlags
 }
 
 func newServeCmd(a *app) *cobra.Command {
@@ -211,6 +212,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.IntVar(&f.askFirst, "ask-first", 1,
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	addAbout(cmd, &f.about)
+	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
 	addFlags(cmd, api.RankingQuestion, &f.ranking)
 	group(cmd, "Documents over HTTP", "indexes", "writable", "deletable", "commit-every", "max-document")
 	group(cmd, "Access", "token-file", "tls-cert", "tls-key", "host", "cors-origin", "proxy")
@@ -548,6 +550,10 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		closers = append(closers, v.Close)
 		o.Vectors, o.VectorsName = v, filepath.Base(f.vectors)
 	}
+	if o.Encoder, err = f.encoder.open(); err != nil {
+		return closeAll, err
+	}
+	closers = append(closers, o.Encoder.Close)
 	if f.points != "" {
 		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})
 		if err != nil {

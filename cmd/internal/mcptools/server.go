@@ -16,6 +16,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/points"
 	"github.com/collocate/collocate/vectors"
@@ -32,6 +33,7 @@ type Options struct {
 	Words          *cooccur.Reader
 	Vectors        *vectors.Vectors
 	Places         *points.Set
+	Encoder        *encoder.Encoder // of queries; nil means none
 
 	Threads int
 	Memory  int64         // for mining places

@@ -125,6 +125,10 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	if err := cmp.Or(short("q", in.Query), short("filter", in.Filter)); err != nil {
 		return nil, out, err
 	}
+	asked := in.Query
+	if err := api.Encode(ctx, s.o.Encoder, &in); err != nil {
+		return nil, out, err
+	}
 	err = of.Read(func(x *search.Searcher) error {
 		in := in // the index may be another one at the next try
 		schema := x.Index().Schema()
@@ -137,7 +141,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		if err != nil {
 			return err
 		}
-		if out.Query = in.Query; r.Query != nil {
+		if out.Query = asked; r.Query != nil {
 			out.Query = r.Query.String()
 		}
 		r.Parallel = &search.Parallel{Threads: s.o.Threads}

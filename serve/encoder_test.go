@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/collocate/collocate/encoder"
+)
+
+// anEncoder returns an encoder whose vectors of 4 numbers depend on the text, and the number of
+// requests that its server got.
+func anEncoder(t *testing.T) (*encoder.Encoder, *int) {
+	t.Helper()
+	asked := new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked++
+		var q struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			t.Error(err)
+		}
+		var list [][]float32
+		for _, text := range q.Input {
+			if strings.Contains(text, "broken") {
+				http.Error(w, "the model is broken", http.StatusBadRequest)
+				return
+			}
+			list = append(list, []float32{1, float32(strings.Count(text, "o")), 0.25, -float32(len(text))})
+		}
+		json.NewEncoder(w).Encode(list)
+	}))
+	t.Cleanup(s.Close)
+	e, err := encoder.Open(s.URL, encoder.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e, asked
+}
+
+// Queries are encoded by the server that gets them, one index or a root, and then answered like
+// those that bring the vector.
+func TestQueriesAreEncoded(t *testing.T) {
+	c := newClusterOf(t, withVectors(t), 3, 1, RootOptions{})
+	e, asked := anEncoder(t)
+	for _, v := range []*Server{c.root, c.whole} {
+		v.o.Encoder = e
+		for _, pair := range [][2]string{
+			{"q=moon+dust&encode=also", "q=moon+dust&vector=1,2,0.25,-9"},
+			{"q=moon+dust&encode=only", "vector=1,2,0.25,-9"},
+			{"q=moon+dust&encode=only&filter=place:here&count=1", "vector=1,2,0.25,-9&filter=place:here&count=1"},
+		} {
+			got, want := call(v, "/v1/search?"+pair[0], ""), call(v, "/v1/search?"+pair[1], "")
+			if got.Code != 200 || hitsOnly(t, got) != hitsOnly(t, want) {
+				t.Errorf("%s: %d %s, want %s", pair[0], got.Code, got.Body, want.Body)
+			}
+		}
+		*asked = 0
+		batch := post(v, "/search", `[{"q": "sun", "encode": "also"}, {"q": "star", "encode": "only"}, {"q": "ring"},
+			{"q": "a", "encode": "also", "vector": [1, 2, 3, 4]}]`)
+		if *asked > 2 || batch.Code != 200 || !strings.Contains(batch.Body.String(), "a vector is given") {
+			t.Errorf("batch: %d requests, %d %s", *asked, batch.Code, batch.Body)
+		}
+		w := call(v, "/v1/search?q=broken&encode=also", "")
+		if p := decode[problem](t, w.Body.String()); w.Code != 503 || p.Code != "no_encoder" || !strings.Contains(p.Detail, "the model is broken") {
+			t.Errorf("broken: %d %s", w.Code, w.Body)
+		}
+		v.o.Encoder = nil
+		w = call(v, "/v1/search?q=moon&encode=also", "")
+		if p := decode[problem](t, w.Body.String()); w.Code != 400 || p.Parameter != "encode" || !strings.Contains(p.Detail, "there is no encoder") {
+			t.Errorf("without an encoder: %d %s", w.Code, w.Body)
+		}
+	}
+}
+
+// hitsOnly returns the documents and scores of an answer.
+func hitsOnly(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	a := decode[struct {
+		Hits []struct {
+			ID    string
+			Score float64
+		}
+		Total *int64
+	}](t, w.Body.String())
+	if len(a.Hits) == 0 {
+		t.Errorf("no hits: %s", w.Body)
+	}
+	b, _ := json.Marshal(a)
+	return string(b)
+}
