@@ -7,11 +7,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/text"
 )
 
 // bulkOf is a stream of documents for an index, in two parts.
@@ -127,5 +134,101 @@ func TestIndexesThatAreGone(t *testing.T) {
 	}
 	if got := find(t, v, "zoo", "bear"); len(got) != 1 {
 		t.Errorf("%q, want the document that was there", got)
+	}
+}
+
+// Long work that has begun waits for its next turn as often as needed. Work that has not is refused
+// when it has waited too long.
+func TestWorkThatHasBegunWaitsOn(t *testing.T) {
+	l := unheld
+	l.Wait = time.Millisecond
+	v := New(elife(t, false), Options{Limits: l})
+	other, who := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	var slots []slot
+	for {
+		s, ok := v.gate.enterFree(other, longLane)
+		if !ok {
+			break
+		}
+		slots = append(slots, s)
+	}
+	done := 0
+	do := func(context.Context) error { done++; return nil }
+	if err := v.inTurn(t.Context(), who, true, do); !errors.Is(err, errBusy) || done != 0 {
+		t.Errorf("the first part: %v, done %d times; want %v", err, done, errBusy)
+	}
+	time.AfterFunc(30*time.Millisecond, func() { // ten times the longest wait
+		for _, s := range slots {
+			s.leave()
+		}
+	})
+	if err := v.inTurn(t.Context(), who, false, do); err != nil || done != 1 {
+		t.Errorf("a later part: %v, done %d times; want once", err, done)
+	}
+}
+
+// If the writer breaks during a change, its client is told that it is lost.
+func TestAChangeThatBreaksTheWriterIsLost(t *testing.T) {
+	v := writable(t, Options{CommitEvery: time.Hour})
+	must(t, v, "PUT", "/v1/indexes/zoo", "", 201)
+	d := &fullDisk{}
+	defer disk.Use(d)()
+	x := &exchange{Server: v, ix: v.index("zoo"), r: httptest.NewRequest("DELETE", "/", nil)}
+	err := x.change(longLane, refreshNot, new(writeAnswer), func(_ context.Context, w *segments.Writer) error {
+		if err := w.Add(text.Document{ID: "new", Text: []byte("bear")}); err != nil {
+			return err
+		}
+		d.full.Store(true)
+		defer d.full.Store(false)
+		if w.Commit() == nil { // as the clock could ask for
+			t.Error("a commit on a full disk succeeds")
+		}
+		return nil
+	})
+	if !errors.Is(err, errLost) {
+		t.Errorf("error %v, want %v", err, errLost)
+	}
+}
+
+// A change to an index whose folder was replaced is not called visible.
+func TestAChangeThatCannotBeServed(t *testing.T) {
+	var log bytes.Buffer
+	v := writable(t, Options{CommitEvery: time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	must(t, v, "PUT", "/v1/indexes/zoo", "", 201)
+	const docs = "/v1/indexes/zoo/documents"
+	must(t, v, "POST", docs+"?refresh=true", `{"id":"old","text":"bear"}`, 200)
+	dir := v.index("zoo").dir
+	if err := os.Rename(dir, dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS(dir+"-away")); err != nil {
+		t.Fatal(err)
+	}
+	said := must(t, v, "POST", docs+"?refresh=true", `{"id":"new","text":"bear"}`, 500)
+	if want := "the change is on disk, but cannot be served"; !strings.Contains(said, want) {
+		t.Errorf("%s, want that %s", said, want)
+	}
+	if got := find(t, v, "zoo", "bear"); len(got) != 1 {
+		t.Errorf("%q are served, want the old one", got)
+	}
+}
+
+// Documents of an index that was deleted meanwhile cannot be deleted.
+func TestDeletingFromAnIndexThatIsGone(t *testing.T) {
+	v := writable(t, Options{CommitEvery: time.Hour})
+	must(t, v, "PUT", "/v1/indexes/zoo", "", 201)
+	ix := v.index("zoo")
+	w, _, err := ix.writer.open(segments.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := ix.current.Swap(nil)
+	defer ix.current.Store(g)
+	n, err := ix.writer.deleteMatching(w, func(*search.Searcher) (*search.Within, error) {
+		t.Error("a search in an index that is gone")
+		return nil, nil
+	})
+	if n != 0 || !errors.Is(err, errDropped) {
+		t.Errorf("%d documents are deleted, %v; want %v", n, err, errDropped)
 	}
 }
