@@ -90,6 +90,9 @@ func TestALiveIndex(t *testing.T) {
 		{Request{Filter: "rank:>0"}, "1 3"},
 		{Request{Query: "*", Sort: &search.Sort{Field: "rank", Descending: true}}, "3 1 2"},
 		{Request{Query: "rose", With: func(r *search.Request) { r.Algorithm = search.Exhaustive }}, "2 1"},
+		{Request{Query: "rose", Filter: "tags:red", With: func(r *search.Request) { r.Expand = &search.Expand{} }}, "1"},
+		{Request{Query: "daisy", Filter: "rank:>0", With: func(r *search.Request) { r.Words = []search.Word{{Text: "a"}} }}, "1 3"},
+		{Request{Query: "rose", Filter: "rank:>0", With: func(r *search.Request) { r.Query = query.Term{Text: "a"} }}, "1 3"},
 	} {
 		if got := ids(t, x, c.r); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.r, got, c.want)

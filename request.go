@@ -69,7 +69,7 @@ type Request struct {
 	// Explain tells for each hit where its score comes from.
 	Explain bool
 	// With changes the request to the engine, for what is not above: algorithm, cores or GPU,
-	// expansion, proximity, passages. It may be nil.
+	// expansion, proximity, passages. It may be nil. Filter limits what it leaves.
 	With func(*search.Request)
 }
 
@@ -327,7 +327,7 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		out.Mode = search.And
 	}
 	o := query.Options{And: r.All, Fields: s.Fields()}
-	var within query.Node
+	var node, within query.Node
 	if r.Filter != "" {
 		var err error
 		if within, err = query.ParseFilter(r.Filter, o); err != nil {
@@ -353,17 +353,17 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 		if err := whole(r.Tree); err != nil {
 			return out, nil, err
 		}
-		out.Query = query.Within(r.Tree, within)
+		out.Query = r.Tree
 	case blank && r.Nearest != nil:
 	case within == nil && blank:
 		return out, nil, fmt.Errorf("%w: an empty query: want words, or * for all documents", search.ErrRequest)
 	case within != nil || !query.OnlyWords(r.Query):
-		node, err := query.Parse(r.Query, o)
-		if err != nil {
+		var err error
+		if node, err = query.Parse(r.Query, o); err != nil {
 			return out, nil, fmt.Errorf("%w: %w", search.ErrRequest, err)
 		}
-		if within != nil || !query.Plain(r.Query, node, o) { // plain words are searched as such
-			out.Query = query.Within(node, within)
+		if !query.Plain(r.Query, node, o) { // plain words are searched as such
+			out.Query = node
 		}
 	}
 	out.Text = r.Query
@@ -384,6 +384,15 @@ func requestOf(s *search.Searcher, r *Request) (search.Request, []string, error)
 				search.ErrRequest)
 		}
 		out = changed
+	}
+	switch {
+	case out.Query != nil:
+		out.Query = query.Within(out.Query, within)
+	case len(out.Words) > 0, strings.TrimSpace(out.Text) != "" && (out.Expand != nil || out.Proximity != nil):
+		// These need plain words.
+		out.Filter = within
+	case within != nil:
+		out.Query = query.Within(node, within)
 	}
 	return out, query.Notes(r.Query, o), nil
 }

@@ -197,6 +197,9 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 	}
 	// An object of weights is for the analyzer.
 	plain := q.Plain || text.OfWeights(about.Analyzer) && strings.HasPrefix(strings.TrimSpace(words), "{")
+	if r.Expand != nil || r.Proximity != nil { // which need plain words: the filter is apart
+		r.Filter, filter = filter, nil
+	}
 	switch {
 	case plain && filter != nil:
 		r.Query = query.Words(words, options.And)
@@ -210,7 +213,7 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		}
 	}
 	r.Query = query.Within(r.Query, filter)
-	const want = "want plain words, not operators or a filter"
+	const want = "want plain words, not operators"
 	switch {
 	case r.Query == nil:
 		return nil

@@ -98,6 +98,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 			return nil, fmt.Errorf("explain: %w", err)
 		}
 	}
+	r.Filter = nil // it adds nothing to scores
 	if r.Query != nil || r.Proximity != nil {
 		return s.explainTree(ctx, r, docs)
 	}

@@ -32,6 +32,7 @@ func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes [
 		return nil, err
 	}
 	defer s.leave()
+	joinFilter(&r)
 	some := len(found.Hits) > 0 || r.K == NoHits && found.Total > 0
 	if s.tree == nil || r.From > 0 || r.After != nil || some ||
 		r.Query == nil && len(r.Words) == 0 && strings.TrimSpace(r.Text) == "" {

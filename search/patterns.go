@@ -37,6 +37,7 @@ func (s *Searcher) Patterns(ctx context.Context, r Request) (list []Pattern, err
 		return nil, err
 	}
 	defer s.leave()
+	joinFilter(&r)
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
 	}

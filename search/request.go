@@ -29,6 +29,7 @@ type (
 	//		Model     Model     // nil means BM25{}, or Impact{} for weighted tokens
 	//		Parallel  *Parallel // cores or a GPU; nil means one core
 	//		Within    *Within   // documents that may match; nil means all
+	//		Filter    query.Node // only documents that match it; Query stays nil for plain words
 	//		Facets    []Facet   // counts of field values over all matches
 	//		Sort      *Sort     // order by a field instead of by score
 	//		Expand    *Expand   // adds words from the best documents

@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
+	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
 )
 
@@ -197,7 +198,7 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
 	}
-	if err := s.checkWithin(r.Within); err != nil {
+	if err := s.limit(ctx, &r); err != nil {
 		return nil, err
 	}
 	if r.Collapse != NoCollapse {
@@ -228,6 +229,32 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 		return s.searchGPU(ctx, r)
 	}
 	return s.onCores(ctx, &r)
+}
+
+// limit checks the documents that a request is limited to, and makes its filter a part of them.
+func (s *Searcher) limit(ctx context.Context, r *Request) error {
+	if err := s.checkWithin(r.Within); err != nil || r.Filter == nil {
+		return err
+	}
+	found, err := s.Match(ctx, Request{Query: r.Filter, Within: r.Within, Patterns: r.Patterns, Synonyms: r.Synonyms})
+	if err != nil {
+		return fmt.Errorf("filter: %w", err)
+	}
+	r.Within, r.Filter = found, nil
+	return nil
+}
+
+// joinFilter makes the filter of a request a part of its query, for what looks at its parts instead
+// of answering it.
+func joinFilter(r *Request) {
+	if r.Filter == nil || r.Query == nil && len(r.Words) > 0 {
+		return
+	}
+	if r.Query == nil {
+		r.Query = query.Words(r.Text, r.Mode == And)
+	}
+	r.Query, r.Filter = query.Within(r.Query, r.Filter), nil
+	r.Expand, r.Proximity = nil, nil
 }
 
 // checkWithin returns an error if there is not a set for each segment, of its documents.
@@ -335,7 +362,7 @@ func (s *Searcher) Match(ctx context.Context, r Request) (found *Within, err err
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
 	}
-	if err := s.checkWithin(r.Within); err != nil {
+	if err := s.limit(ctx, &r); err != nil {
 		return nil, err
 	}
 	sets, err := tree.Match(ctx, s.tree, &r)
@@ -359,7 +386,7 @@ func (s *Searcher) Count(ctx context.Context, r Request) (n int64, err error) {
 	if err := s.rewrite(&r); err != nil {
 		return 0, err
 	}
-	if err := s.checkWithin(r.Within); err != nil {
+	if err := s.limit(ctx, &r); err != nil {
 		return 0, err
 	}
 	return tree.Count(ctx, s.tree, &r)

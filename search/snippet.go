@@ -146,7 +146,7 @@ func (s *Searcher) Excerpts(ctx context.Context, r Request, docs []uint32,
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
 	}
-	r.Expand = nil // only the words of the original query are marked
+	r.Expand, r.Filter = nil, nil // only the words of the original query are marked
 	m := s.snippets.Get()
 	defer s.snippets.Put(m)
 	if m.wants, err = nil, nil; r.Query != nil {

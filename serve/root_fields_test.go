@@ -89,6 +89,8 @@ func TestShardsGatherAsOneIndex(t *testing.T) {
 		for _, more := range []string{
 			"&expand=rm3", "&expand=bo1", "&expand=rm3:docs=40,terms=3&sort=year", "&expand=bo1:docs=2&facets=tags",
 			"&expand=rm3&k=5&explain=1&mode=and", "&proximity=sdm", "&proximity=sdm&k=100&facets=year", "&expand=rm3&offset=3",
+			"&expand=rm3&filter=tags:red", "&expand=bo1&filter=year:[1990+TO+2005]+title:mo*&facets=tags&count=1",
+			"&expand=rm3:docs=4&filter=sun~&explain=1&k=30", "&proximity=sdm&filter=-tags:red&snippets=1",
 		} {
 			got := c.same(t, "/v1/search?q=moon+comet+unknownword&plain=1"+more)
 			if strings.Contains(more, "expand") && len(got.Expanded) < 3 {

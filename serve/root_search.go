@@ -237,7 +237,8 @@ func (a *searchParams) hasPatterns() bool {
 	if given := a.request.Synonyms; given != nil && given.Len() > 0 || given == nil && a.synonyms {
 		return true
 	}
-	return a.request.Query != nil && shards.HasPatterns(a.request.Query)
+	r := &a.request
+	return r.Query != nil && shards.HasPatterns(r.Query) || r.Filter != nil && shards.HasPatterns(r.Filter)
 }
 
 // detailed reports whether hits are asked for with more than their score.

@@ -63,6 +63,9 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if err := f.giveVectors(w.requests); err != nil {
 		return err
 	}
+	if err := filterOnce(ctx, s, w.requests); err != nil {
+		return err
+	}
 	if f.run == "-" {
 		err = w.write(ctx, a.stdout)
 	} else {
@@ -184,6 +187,26 @@ func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []
 		}
 	}
 	return all, nil
+}
+
+// filterOnce finds the documents of the filter that all requests have, if it is apart from their
+// queries, once for all.
+func filterOnce(ctx context.Context, s *search.Searcher, all []search.Request) error {
+	var within *search.Within
+	for i := range all {
+		r := &all[i]
+		if r.Filter == nil {
+			continue
+		}
+		if within == nil {
+			var err error
+			if within, err = s.Match(ctx, search.Request{Query: r.Filter}); err != nil {
+				return fmt.Errorf("--filter: %w", err)
+			}
+		}
+		r.Within, r.Filter = within, nil
+	}
+	return nil
 }
 
 // describe formats the lines of a topic.

@@ -78,6 +78,21 @@ def test_filters_keep_scores(films):
         assert hit.score == pytest.approx(every[hit.id], abs=0)
 
 
+def test_expansion_within_a_filter(films):
+    every = films.search("train robbery", 100, proximity="sdm")
+    near = films.search("train robbery", 100, proximity="sdm", filter="kind:crime", count=True)
+    crime = set(films.search("*", 100, syntax=True, filter="kind:crime").ids)
+    assert near.total == len(near) == 2
+    assert list(zip(near.ids, near.scores)) == [
+        (doc, score) for doc, score in zip(every.ids, every.scores) if doc in crime
+    ]
+    grown = films.search("robbery", 100, expand="bo1", filter="kind:crime")
+    assert set(grown.ids) <= crime and len(grown.expanded) > 1
+    # Words are added from documents that pass the filter.
+    passed = " ".join(str(film) for film in FILMS if film["id"] in crime)
+    assert all(word in passed for word in grown.expanded)
+
+
 def test_functions_have_the_declared_parameters(films, tmp_path, monkeypatch):
     wordlist = inspect.signature(collocate.wordlist).parameters
     assert wordlist["parts"].default == 0 and wordlist["analyzer"].default == "unicode"

@@ -297,6 +297,8 @@ func TestTools(t *testing.T) {
 		{"search", map[string]any{"query": "lipid move", "mode": "and", "filter": "year:>1"},
 			`"total":0`, false},
 		{"search", map[string]any{"query": "lipid", "filter": "year:("}, "filter", true},
+		{"search", map[string]any{"query": "lipid", "expand": "bo1", "filter": "year:[1980 TO 2010] -title:droplets"},
+			`"total":1`, false},
 		{"search", map[string]any{"query": "lipid", "from": -1}, "from -1", true},
 		{"search", map[string]any{"query": "lipid", "mode": "xor"}, "xor", true},
 		{"search", map[string]any{"query": "(lipid"}, "set plain to treat operators", true},

@@ -317,10 +317,7 @@ func searchOne(ctx context.Context, c *pipe.Call, s *search.Searcher, r search.R
 		return pipe.Reply{}, err
 	}
 	seconds := time.Since(start).Seconds()
-	if only != nil && r.Query == nil {
-		r.Query = query.Words(r.Text, r.Mode == search.And)
-	}
-	r.Query = query.Within(r.Query, only)
+	r.Filter = only
 	notes, err := s.Notes(ctx, r, found)
 	if err != nil {
 		return pipe.Reply{}, err

@@ -88,6 +88,9 @@ type Request struct {
 	Parallel *Parallel
 	// Within are the documents that may match; nil means all.
 	Within *Within
+	// Filter limits the answers to documents that it matches, found apart from the query, which
+	// stays plain words: Expand and Proximity need these. nil means none.
+	Filter query.Node
 	// Facets requests the counts of field values over all matching documents.
 	Facets []Facet
 	// Sort orders the hits by a field; nil means by score.
@@ -109,7 +112,7 @@ type Request struct {
 
 // IsTree reports whether a request needs more than the top k documents for some words.
 func (r *Request) IsTree() bool {
-	return r.Query != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
+	return r.Query != nil || r.Filter != nil || r.Count || r.From != 0 || r.K == NoHits || r.After != nil ||
 		r.Gathers() || r.Expand != nil || r.Proximity != nil || len(r.Boosts) > 0 ||
 		r.Collapse != NoCollapse || r.Nearest != nil ||
 		r.Synonyms != nil && r.Synonyms.Len() > 0
