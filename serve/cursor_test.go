@@ -166,6 +166,9 @@ func TestCursorsBelongToAnIndex(t *testing.T) {
 	if changed.Code != 409 || p.Code != "index_changed" || p.Parameter != "after" {
 		t.Errorf("after a deletion: %s", changed.Body)
 	}
+	if rows := callAs(open(dir), ask+"&after="+next, asLines); rows.Code != 409 {
+		t.Errorf("as rows, after a deletion: status %d %s", rows.Code, rows.Body)
+	}
 	batch := call(open(dir), "/v1/search", fmt.Sprintf("{\"q\":\"moon\"}\n{\"q\":\"moon\",\"after\":%q}\n", next))
 	if lines := strings.Split(batch.Body.String(), "\n"); batch.Code != 200 || !strings.Contains(lines[1], "index_changed") {
 		t.Errorf("in a batch: %s", batch.Body)

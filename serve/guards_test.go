@@ -88,6 +88,7 @@ func TestRowsAreRefusedBeforeTheFirst(t *testing.T) {
 	h := New(withFields(t), Options{})
 	for query, want := range map[string]string{
 		"q=moon&sort=nosuch":             "sort",
+		"q=moon&k=10000&collapse=best":   "no passages",
 		"q=moon&k=5000000&collapse=best": "documents of passages (collapse) come in one page",
 	} {
 		w := callAs(h, "/v1/search?"+query, "application/x-ndjson")
