@@ -53,7 +53,7 @@ func (x *Index) Collect(ctx context.Context) (c Collected, err error) {
 	var orphans, forget []string
 	for name, objects := range there {
 		youngest := slices.MaxFunc(objects, func(a, b Object) int { return a.Modified.Compare(b.Modified) })
-		if !newest.has(name) && !newest.dropped(name) && now.Sub(youngest.Modified) > grace {
+		if !newest.Has(name) && !newest.dropped(name) && now.Sub(youngest.Modified) > grace {
 			orphans = append(orphans, name)
 		}
 	}

@@ -107,7 +107,7 @@ func (x *Index) follow(next, base *Generation) {
 		next.Dropped = slices.Clone(base.Dropped)
 	}
 	for i := range base.Segments {
-		if name := base.Segments[i].Name; !next.has(name) {
+		if name := base.Segments[i].Name; !next.Has(name) {
 			next.Dropped = append(next.Dropped, Drop{name, next.Number})
 		}
 	}
@@ -121,7 +121,7 @@ func (x *Index) follow(next, base *Generation) {
 func (x *Index) stillThere(ctx context.Context, base, next *Generation) error {
 	for i := range next.Segments {
 		name := next.Segments[i].Name
-		if base.has(name) || x.noDrop {
+		if base.Has(name) || x.noDrop {
 			continue
 		}
 		if base.dropped(name) {

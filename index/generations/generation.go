@@ -181,8 +181,8 @@ func isSegment(name string) bool {
 	return ok && len(digits) == segmentDigits && strings.Trim(digits, "0123456789") == ""
 }
 
-// has reports whether a generation lists a segment.
-func (g *Generation) has(name string) bool {
+// Has reports whether a generation lists a segment.
+func (g *Generation) Has(name string) bool {
 	return slices.ContainsFunc(g.Segments, func(s Segment) bool { return s.Name == name })
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -37,48 +38,35 @@ func (x *Index) token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Begin makes room for a segment and returns its name, which no other has.
-func (x *Index) Begin(ctx context.Context) (name string, err error) {
-	for range mostTries {
-		var b [8]byte
-		x.random(b[:])
-		name = fmt.Sprintf("s%0*d", segmentDigits, binary.LittleEndian.Uint64(b[:])%1e15)
-		err = x.store.Create(ctx, segmentsFolder+name+"/"+begunName, nil)
-		if !errors.Is(err, fs.ErrExist) { // else another has it, or an answer was lost
-			break
-		}
+// NewName returns a name for a segment, which is very unlikely to be another's.
+func (x *Index) NewName() string {
+	var b [8]byte
+	x.random(b[:])
+	return fmt.Sprintf("s%0*d", segmentDigits, binary.LittleEndian.Uint64(b[:])%1e15)
+}
+
+// Begin makes the first object of a segment, before its files are put. The error wraps fs.ErrExist
+// if there is a segment of that name.
+func (x *Index) Begin(ctx context.Context, name string) error {
+	if err := x.store.Create(ctx, FileName(name, begunName), []byte(x.token())); err != nil {
+		return fmt.Errorf("begin segment %s: %w", name, err)
 	}
-	if err != nil {
-		return "", fmt.Errorf("begin a segment: %w", err)
-	}
-	return name, nil
+	return nil
 }
 
 // FileName returns the name of the object of a segment's file.
 func FileName(segment, file string) string { return segmentsFolder + segment + "/" + file }
 
-// Make makes an index: its first generation. A grace of 0 means DefaultGrace. The error wraps
-// ErrExists if there is one, ErrForeign if there are other objects, and ErrNoConditions if the
-// store cannot make an object only if there is none.
-func (x *Index) Make(ctx context.Context, manifest []byte, grace time.Duration) (*Generation, error) {
-	list, err := x.store.List(ctx, "", 2)
-	if err != nil {
-		return nil, fmt.Errorf("make an index: %w", err)
-	}
-	for _, o := range list {
-		if _, ok := numberOf(generationsFolder, o.Name); ok {
-			return nil, fmt.Errorf("make an index: %w", ErrExists)
-		}
-		if o.Name != probeName {
-			return nil, fmt.Errorf("make an index: %w: %s", ErrForeign, o.Name)
-		}
-	}
-	if err := x.Probe(ctx); err != nil {
-		return nil, fmt.Errorf("make an index: %w", err)
+// Make makes an index: its first generation, of which it takes Segments, Manifest and Grace; 0
+// means DefaultGrace. Vacant should be called before segments are put. The error wraps ErrExists if
+// there is one by now.
+func (x *Index) Make(ctx context.Context, first Generation) (*Generation, error) {
+	if first.Segments == nil {
+		first.Segments = []Segment{}
 	}
 	g := &Generation{
-		Number: 1, Index: x.token(), Commit: x.token(), Manifest: manifest,
-		Grace: cmp.Or(grace, DefaultGrace).Seconds(), Segments: []Segment{},
+		Number: 1, Index: x.token(), Commit: x.token(), Manifest: first.Manifest, Segments: first.Segments,
+		Grace: cmp.Or(first.Grace, DefaultGrace.Seconds()),
 	}
 	at := x.clock.Since()
 	switch winner, err := x.publish(ctx, g); {
@@ -97,6 +85,29 @@ func (x *Index) Make(ctx context.Context, manifest []byte, grace time.Duration) 
 	}
 	g.since = at
 	return g, nil
+}
+
+// Vacant returns an error unless an index can be made: it wraps ErrExists if there is one,
+// ErrForeign if there are other objects, and ErrNoConditions if the store cannot make an object
+// only if there is none.
+func (x *Index) Vacant(ctx context.Context) error {
+	list, err := x.store.List(ctx, "", 2)
+	if err != nil {
+		return fmt.Errorf("make an index: %w", err)
+	}
+	for _, o := range list {
+		if _, ok := numberOf(generationsFolder, o.Name); ok {
+			return fmt.Errorf("make an index: %w", ErrExists)
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(o.Name, segmentsFolder), "/")
+		if o.Name != probeName && !isSegment(name) { // segments may be left of who died making it
+			return fmt.Errorf("make an index: %w: %s", ErrForeign, o.Name)
+		}
+	}
+	if err := x.Probe(ctx); err != nil {
+		return fmt.Errorf("make an index: %w", err)
+	}
+	return nil
 }
 
 // Probe returns ErrNoConditions if the store makes an object although there is one.

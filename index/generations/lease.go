@@ -48,7 +48,7 @@ func (x *Index) Lease(ctx context.Context, holder string, d time.Duration) (*Lea
 			return nil, fmt.Errorf("take the lease: %w", err)
 		}
 		left := list[0].Modified.Add(time.Duration(old.Seconds * float64(time.Second))).Sub(now)
-		if left > 0 {
+		if old.Seconds > 0 && left > 0 { // 0 seconds: it was given back
 			return nil, fmt.Errorf("%w: %s, for another %v", ErrLeased, old.Holder, left.Round(time.Second))
 		}
 		l.number = n + 1

@@ -25,7 +25,8 @@ var (
 
 // upload makes a segment of documents.
 func (p *process) upload(x *Index, docs []document) (s Segment, err error) {
-	if s.Name, err = x.Begin(background); err != nil {
+	s.Name = x.NewName()
+	if err := x.Begin(background, s.Name); err != nil {
 		return s, err
 	}
 	data := encodeDocs(docs)
@@ -231,7 +232,7 @@ func schedule(seed uint64, fault faults) (w *world) {
 	w.fair = true
 	w.spawn(0, func(p *process) {
 		empty := contents{}
-		if _, err := p.index().Make(background, empty.encode(nil), grace); err != nil {
+		if _, err := p.index().Make(background, Generation{Manifest: empty.encode(nil), Grace: grace.Seconds()}); err != nil {
 			p.fail("make: %v", err)
 		}
 	})
@@ -293,7 +294,7 @@ func (w *world) end() {
 		} else if _, err := fmt.Sscanf(name, segmentsFolder+"%16s", &segment); err != nil {
 			continue
 		}
-		if o.removed == 0 && generation != newest.Number && !newest.has(segment) {
+		if o.removed == 0 && generation != newest.Number && !newest.Has(segment) {
 			w.fail("%s is still there after all garbage was collected", name)
 		}
 	}

@@ -109,7 +109,7 @@ func TestFolder(t *testing.T) {
 	if _, err := missing.Newest(ctx); !errors.Is(err, ErrNoBucket) {
 		t.Errorf("a missing folder: %v", err)
 	}
-	if _, err := missing.Make(ctx, nil, 0); !errors.Is(err, ErrNoBucket) {
+	if _, err := missing.Make(ctx, Generation{}); !errors.Is(err, ErrNoBucket) {
 		t.Errorf("a missing folder: %v", err)
 	}
 }
@@ -117,7 +117,7 @@ func TestFolder(t *testing.T) {
 // Five writers commit thirty times in all, and nothing is lost.
 func TestWritersAtOnce(t *testing.T) {
 	x, ctx := folderIndex(t), t.Context()
-	if _, err := x.Make(ctx, nil, 0); err != nil {
+	if _, err := x.Make(ctx, Generation{}); err != nil {
 		t.Fatal(err)
 	}
 	var wait sync.WaitGroup
@@ -125,7 +125,8 @@ func TestWritersAtOnce(t *testing.T) {
 		wait.Go(func() {
 			x := New(x.Store())
 			for range 6 {
-				name, err := x.Begin(ctx)
+				name := x.NewName()
+				err := x.Begin(ctx, name)
 				if err == nil {
 					_, err = x.Commit(ctx, nil, func(_ context.Context, g *Generation) (*Generation, error) {
 						return &Generation{Segments: append(slices.Clone(g.Segments), Segment{Name: name})}, nil
@@ -178,7 +179,7 @@ func (s *counting) List(ctx context.Context, prefix string, limit int) ([]Object
 
 func TestRequestsOfReaders(t *testing.T) {
 	x, ctx := folderIndex(t), t.Context()
-	if _, err := x.Make(ctx, nil, 0); err != nil {
+	if _, err := x.Make(ctx, Generation{}); err != nil {
 		t.Fatal(err)
 	}
 	s := &counting{Store: x.Store()}
@@ -196,7 +197,7 @@ func TestRequestsOfReaders(t *testing.T) {
 // Errors that users meet have names.
 func TestErrorsHaveNames(t *testing.T) {
 	ctx := t.Context()
-	if _, err := New(forgetful{folderIndex(t).Store()}).Make(ctx, nil, 0); !errors.Is(err, ErrNoConditions) {
+	if err := New(forgetful{folderIndex(t).Store()}).Vacant(ctx); !errors.Is(err, ErrNoConditions) {
 		t.Errorf("a store without conditions: %v", err)
 	}
 	x := folderIndex(t)
@@ -206,15 +207,18 @@ func TestErrorsHaveNames(t *testing.T) {
 	if err := x.Store().Put(ctx, "other/file", strings.NewReader(""), 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Make(ctx, nil, 0); !errors.Is(err, ErrForeign) {
+	if err := x.Vacant(ctx); !errors.Is(err, ErrForeign) {
 		t.Errorf("other files: %v", err)
 	}
 	x = folderIndex(t)
-	first, err := x.Make(ctx, nil, 0)
+	first, err := x.Make(ctx, Generation{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Make(ctx, nil, 0); !errors.Is(err, ErrExists) {
+	if _, err := x.Make(ctx, Generation{}); !errors.Is(err, ErrExists) {
+		t.Errorf("a second index: %v", err)
+	}
+	if err := x.Vacant(ctx); !errors.Is(err, ErrExists) {
 		t.Errorf("a second index: %v", err)
 	}
 	other := *first

@@ -134,7 +134,7 @@ func (t *truth) deleted(name string) {
 	}
 	segment, _, _ := strings.Cut(strings.TrimPrefix(name, segmentsFolder), "/")
 	for n := len(t.line); n > 0 && t.held(n); n-- {
-		if t.line[n-1].has(segment) {
+		if t.line[n-1].Has(segment) {
 			t.w.fail("segment %s of generation %d was removed", segment, n)
 		}
 	}

@@ -54,11 +54,16 @@ type Options struct {
 	// Background makes Commit start a merge in the background if one is due. The next Commit
 	// publishes its result, Wait waits for it, and Close cancels it.
 	Background bool
+	// Names returns the name of a new segment, which index.IsSegment accepts and no other segment
+	// has; nil means numbers in order. It is for segments that move to another place.
+	Names func() string
 	// Progress is called when a segment is begun, about a hundred times while it is written, and
 	// when it has ended. A merge in the background calls it beside other calls. It must be fast,
 	// and not use the Writer. It may be nil.
 	Progress func(Progress)
 }
+
+const defaultMergeFactor = 10
 
 // Progress is how far a Writer is with a segment.
 type Progress struct {
@@ -151,7 +156,7 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 		o.Memory = 256 << 20
 	}
 	if o.MergeFactor == 0 {
-		o.MergeFactor = 10
+		o.MergeFactor = defaultMergeFactor
 	}
 	if o.MergeFactor < 2 {
 		return nil, fmt.Errorf("segments: merge %d segments: want 2 or more", o.MergeFactor)
@@ -585,21 +590,9 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 	if err != nil {
 		return 0, 0, w.fail(err)
 	}
-	for _, s := range w.segs {
-		for d, err := range s.SharedIDs(r) {
-			n := 0
-			switch {
-			case err != nil:
-			case w.cut != nil:
-				n, err = w.replaced(s, d)
-			case s.remove(d):
-				n = 1
-			}
-			if replaced += n; err != nil {
-				r.Close()
-				return 0, 0, w.fail(err)
-			}
-		}
+	if replaced, err = w.replace(r); err != nil {
+		r.Close()
+		return 0, 0, w.fail(err)
 	}
 	w.segs = append(w.segs, &segment{Reader: r, name: name})
 	w.changed, w.m.Root = true, remember()
@@ -608,6 +601,26 @@ func (w *Writer) AddCorpus(ctx context.Context, c *text.Corpus, o index.BuildOpt
 		return r.Docs(), replaced, w.begin()
 	}
 	return r.Docs(), replaced, nil
+}
+
+// replace deletes the documents that a new segment has again, and returns how many there were.
+func (w *Writer) replace(r *index.Reader) (n int, err error) {
+	for _, s := range w.segs {
+		for d, err := range s.SharedIDs(r) {
+			switch {
+			case err != nil:
+				return n, err
+			case w.cut != nil:
+				more, err := w.replaced(s, d)
+				if n += more; err != nil {
+					return n, err
+				}
+			case s.remove(d):
+				n++
+			}
+		}
+	}
+	return n, nil
 }
 
 // SetRoot makes the index remember a folder to which the IDs of files are relative. AddCorpus does
@@ -625,6 +638,9 @@ func (w *Writer) SetRoot(root text.Root) error {
 }
 
 func (w *Writer) newName() string {
+	if w.o.Names != nil {
+		return w.o.Names()
+	}
 	w.next++
 	return nameOf(w.next - 1)
 }
