@@ -16,6 +16,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/text"
 )
 
 // The test program itself is the command that is tested.
@@ -320,4 +323,34 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%q gives %v", b, vectors)
 		}
 	})
+}
+
+func TestDocumentsAreFilled(t *testing.T) {
+	schema, err := fields.ParseList([]string{"title:text", "v:vector:3", "text:text", "w:vector:3:optional"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := open(t, endpoint(t, nil), Options{Document: "d: "})
+	shared := []fields.Values{{[]byte("a")}, nil, {[]byte("aa")}}
+	docs := []text.Document{{Fields: shared}, {Fields: []fields.Values{nil, {[]byte("[1,2,3]")}, {[]byte("b")}}},
+		{Fields: []fields.Values{nil, nil, nil, nil}}, {Fields: []fields.Values{nil, nil, {[]byte("aab")}, nil}}}
+	if err := e.Fill(t.Context(), schema, "v", docs); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{string(fields.VectorValue(vector("d: a\naa"))), "[1,2,3]", "", string(fields.VectorValue(vector("d: aab")))} {
+		if got := string(bytes.Join(docs[i].Fields[1], nil)); got != want {
+			t.Errorf("document %d has the vector %q, want %q", i, got, want)
+		}
+	}
+	if shared[1] != nil {
+		t.Error("the values of another document were changed")
+	}
+	for field, want := range map[string]string{"": "name a vector field: v or w", "title": `unknown vector field "title"`} {
+		if err := e.Fill(t.Context(), schema, field, docs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", field, err, want)
+		}
+	}
+	if err := e.Fill(t.Context(), nil, "", docs); err == nil {
+		t.Error("documents without fields are filled")
+	}
 }

@@ -138,6 +138,11 @@ type Options struct {
 	// is an error. So is, in any case, an error behind the first megabyte of a file, whose
 	// documents up to there have been passed on.
 	SkipBad func(path string, err error)
+	// Finish, unless it is nil, completes documents before they are passed on, such as with values
+	// of fields of the schema. It is called with several at a time, after they were cut into
+	// passages, and concurrently. It may set what a Document has, but not change what that refers
+	// to.
+	Finish func(ctx context.Context, schema *fields.Schema, docs []Document) error
 	// Log, unless it is nil, receives the detected format of each file. Jobs that read the corpus
 	// log there why the cores repeat what a GPU that engine.Auto chose could not do.
 	Log *slog.Logger
@@ -154,12 +159,12 @@ func (c *Corpus) All(ctx context.Context) iter.Seq2[Document, error] {
 		return given.Failed[Document](err)
 	}
 	if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
-		return c.passages(s).all(ctx)
+		return c.finishedAll(ctx, c.passages(s).all(ctx))
 	}
 	if c.Source != nil {
-		return c.sourceAll(ctx)
+		return c.finishedAll(ctx, c.sourceAll(ctx))
 	}
-	return c.all(ctx)
+	return c.finishedAll(ctx, c.all(ctx))
 }
 
 // Batches reads the corpus with Options.Threads workers, numbered from 0, and calls fn for each
@@ -170,6 +175,7 @@ func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
+	fn = c.finishing(ctx, fn)
 	if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
 		return c.passages(s).batches(ctx, fn)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/text"
 )
@@ -22,6 +24,11 @@ type corpusFlags struct {
 	api.Fielding
 	api.SynonymFile
 	schema *fields.Schema // filled by analyzer
+
+	encodes bool             // the verb may have documents encoded
+	encoder encoderFlags     // of documents
+	field   string           // --encoder-field
+	coder   *encoder.Encoder // filled by analyzer; nil means none
 }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
@@ -36,6 +43,11 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 			"title:text,tags:keyword,year:number,day:date,place:geo,url:stored: see docs/fields.md"
 		addFlags(cmd, api.FieldingQuestion, &c.Fielding)
 		addFlags(cmd, api.SynonymsQuestion, &c.SynonymFile)
+	}
+	if c.encodes {
+		c.encoder.register(cmd, "documents", &c.encoder.o.Document)
+		f.StringVar(&c.field, "encoder-field", "", "vector `FIELD` that the encoder fills where a document has none (default the only one)")
+		group(cmd, "Vectors", "encoder-field")
 	}
 	choices(cmd, map[string][]string{"encoding": encodingNames})
 }
@@ -56,6 +68,11 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 	if c.SkipBad {
 		o.SkipBad = a.skip
 	}
+	if c.coder != nil {
+		o.Finish = func(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
+			return c.coder.Fill(ctx, schema, c.field, docs)
+		}
+	}
 	return &text.Corpus{Paths: paths, Options: o}
 }
 
@@ -67,6 +84,12 @@ var encodingNames = append(text.Encodings(), "latin1")
 func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 	if _, err := c.Files.Options(c.Analyzer); err != nil {
 		return nil, asFlags(api.ReadingQuestion, err)
+	}
+	if c.encodes {
+		var err error
+		if c.coder, err = c.encoder.open("encoder-field"); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.readSchema(); err != nil {
 		return nil, err

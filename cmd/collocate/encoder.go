@@ -33,10 +33,10 @@ func (f *encoderFlags) register(cmd *cobra.Command, of string, prefix *string) {
 	group(cmd, "Vectors", "encoder", "encoder-model", "encoder-prefix")
 }
 
-// open returns the encoder, or nil if none is named.
-func (f *encoderFlags) open() (*encoder.Encoder, error) {
+// open returns the encoder, or nil if none is named. More flags need one, too.
+func (f *encoderFlags) open(more ...string) (*encoder.Encoder, error) {
 	if f.target == "" {
-		for _, name := range []string{"encoder-model", "encoder-prefix"} {
+		for _, name := range append(more, "encoder-model", "encoder-prefix") {
 			if f.set(name) {
 				return nil, usagef("--%s needs --encoder", name)
 			}

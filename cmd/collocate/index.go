@@ -11,7 +11,7 @@ import (
 )
 
 func newIndexCmd(a *app) *cobra.Command {
-	flags := corpusFlags{typed: true}
+	flags := corpusFlags{typed: true, encodes: true}
 	var ask api.Building
 	cmd := &cobra.Command{
 		Use:         "index CORPUS... --out DIR",
@@ -40,6 +40,7 @@ temporary files beside DIR. With --engine gpu, words are numbered and sorted on 
 			if err != nil {
 				return err
 			}
+			defer flags.coder.Close()
 			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
 			err = index.Build(cmd.Context(), ask.Out, flags.corpus(a, args, ask.Out), index.BuildOptions{

@@ -27,7 +27,7 @@ func (a *app) tell(c api.Changed, what string) error {
 }
 
 func newIndexAddCmd(a *app) *cobra.Command {
-	flags := corpusFlags{typed: true} // for a new index
+	flags := corpusFlags{typed: true, encodes: true} // for a new index
 	var ask api.Adding
 	cmd := &cobra.Command{
 		Use:   "add DIR CORPUS...",
@@ -60,6 +60,7 @@ added, and a note says so.`,
 			if o.Analyzer, err = flags.analyzer(); err != nil {
 				return err
 			}
+			defer flags.coder.Close()
 			flags.hint(cmd, a, args[1:])
 			var c api.Changed
 			err = c.Change(cmd.Context(), dir, o, !ask.NoMerge, a.note, func(w *segments.Writer) error {
