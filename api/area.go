@@ -14,7 +14,7 @@ import (
 
 // Area says where points could have been.
 type Area struct {
-	Window string `ask:"window" file:"" group:"Study area" help:"study area, in which points could have been: a file with polygons (GeoJSON, well-known text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS), or the polygons themselves; by default it is estimated from the points"`
+	Window string `ask:"window" file:"" filled:"" group:"Study area" help:"study area, in which points could have been: a file with polygons (GeoJSON, well-known text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS), or the polygons themselves; by default it is estimated from the points"`
 	Clip   bool   `ask:"clip" group:"Study area" help:"leave out points outside the window, instead of refusing them"`
 }
 

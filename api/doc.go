@@ -29,6 +29,7 @@
 //	path:"word"      a URL has it in its path, as {word}
 //	needed:""        the question means nothing without it
 //	file:""          the value names a file, or may
+//	filled:""        a value that is given must not be empty
 //	commas:""        the values of a list may have commas, so each is given by itself
 //	python:"from_"   the argument of Python, where it is not the name
 //

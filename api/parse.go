@@ -81,8 +81,14 @@ func (p *Param) Set(question any, values ...string) error {
 	if len(values) != 1 {
 		return wrongf(p.Name, "it is given %d times: want it once", len(values))
 	}
+	if p.Filled && values[0] == "" {
+		return p.empty()
+	}
 	return p.set(to, values[0])
 }
+
+// empty is the error of a value that says nothing.
+func (p *Param) empty() error { return wrongf(p.Name, "it is empty: give a value, or leave it out") }
 
 // setList parses the values of a list: each may have several, with commas between them.
 func (p *Param) setList(to reflect.Value, values []string) error {
@@ -328,6 +334,9 @@ func (p *Param) json(to reflect.Value, raw json.RawMessage) error {
 	}
 	if err := Decode(p.Name, raw, to.Addr().Interface()); err != nil {
 		return err
+	}
+	if p.Filled && to.IsZero() {
+		return p.empty()
 	}
 	if p.Optional {
 		to = to.Elem()

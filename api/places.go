@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,12 +31,29 @@ type PointsReading struct {
 	CRS        string   `ask:"crs" group:"Points" help:"reference system of the positions, such as EPSG:25832, whatever the file says"`
 	Geographic bool     `ask:"geographic" group:"Points" not:"python: crs has it" help:"positions are longitude and latitude: the same as crs EPSG:4326"`
 	Planar     bool     `ask:"planar" group:"Points" not:"python: crs has it" help:"positions are plain numbers in a plane, whatever the file says"`
-	MinPoints  int      `ask:"min_points" default:"1" range:"1.." help:"leave out features with fewer points, which reach any prevalence by chance"`
+	MinPoints  int      `ask:"min_points" default:"1" range:"1.." help:"leave out features with fewer points, also in the window and in each region, which reach any prevalence by chance"`
 	SkipBad    bool     `ask:"skip_bad" group:"Points" help:"leave out rows without a valid position or feature, instead of stopping"`
 }
 
 // PointsReadingQuestion declares the parameters of PointsReading, for verbs that ask nothing.
 var PointsReadingQuestion = part[PointsReading]("reading", "how points are read")
+
+// unusedTime refuses times that no part of an answer would use.
+func (q *PointsReading) unusedTime() error {
+	if q.Time != "" {
+		return wrongf("time", "times are not used here: leave it out")
+	}
+	return nil
+}
+
+// timeWithin refuses times without the largest difference between them.
+func (q *PointsReading) timeWithin(within string) error {
+	if q.Time != "" && within == "" {
+		return &Error{Err: errors.New("points.ReadOptions.Time and coloc.Options.Within go together: the column of times, " +
+			"and the largest difference between neighbours")}
+	}
+	return nil
+}
 
 // Options checks how points are read, and returns the options for it.
 func (q *PointsReading) Options() (o points.ReadOptions, err error) {
@@ -274,8 +292,8 @@ type Mine struct {
 	Top           int       `ask:"top" also:"limit" range:"0.." at:"http: default=200 least=1 most=5000, an answer is of limited size; mcp: default=50 least=1 most=500, an assistant reads less" help:"only this many patterns, the best, longest first; 0 means all"`
 
 	Within    string `ask:"within" group:"Parts of the map" help:"neighbours are also at most this long apart, such as 7d, 12h or 30m; the points must have times"`
-	Regions   string `ask:"regions" file:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS)"`
-	Hierarchy string `ask:"hierarchy" file:"" group:"Parts of the map" not:"http mcp: a question names no files of the server" help:"file of CSV lines feature,parent: replace features by their parents"`
+	Regions   string `ask:"regions" file:"" filled:"" group:"Parts of the map" help:"mine each cell of a grid over the area separately, such as 4x3, or each polygon of a file (GeoJSON, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS)"`
+	Hierarchy string `ask:"hierarchy" file:"" filled:"" group:"Parts of the map" not:"http mcp: a question names no files of the server" help:"file of CSV lines feature,parent: replace features by their parents"`
 	Level     Levels `ask:"level" group:"Parts of the map" default:"1" not:"http mcp: it needs a hierarchy" help:"number of levels to go up in the hierarchy; all: a point counts for its feature and for each of its ancestors"`
 
 	Rules         bool    `ask:"rules" group:"Rules and instances" help:"also co-location rules with their conditional probability"`
@@ -351,6 +369,8 @@ func (q *Mine) Check() error {
 		return wrongf("null", "times permutes times, which matter only to neighbours in time")
 	case q.Bandwidth > 0 && !tested:
 		return wrongf("bandwidth", "it needs significance")
+	case q.Bandwidth > 0 && !hasBandwidth(q.Null):
+		return wrongf("bandwidth", "null %s has none: it is that of inhomogeneous and cluster", q.Null)
 	case q.Window != "" && q.Regions != "" && tested:
 		return wrongf("window", "it does not go with regions and significance: each region is its own study area")
 	case (q.MaxIf > 0 || q.MinConfidence > 0) && !q.Rules:
@@ -360,8 +380,11 @@ func (q *Mine) Check() error {
 	if most > 0 && q.KNN > 0 {
 		return &Error{Err: errors.New("coloc.Options.Within needs coloc.Options.Distance, not coloc.Options.KNN")}
 	}
-	return err
+	return cmp.Or(err, q.timeWithin(q.Within))
 }
+
+// hasBandwidth reports whether a null model has a density that features share.
+func hasBandwidth(n points.Null) bool { return n == points.Inhomogeneous || n == points.Cluster }
 
 // moves reports whether the null model moves points, inside a study area.
 func (q *Mine) moves() bool { return q.Null != points.Relabel && q.Null != points.Times }
@@ -424,6 +447,7 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 		defer func() { err = errors.Join(err, opt.GPU.Close()) }()
 	}
 	for _, d := range distances {
+		var few []leastQ
 		for _, part := range parts {
 			if opt.Distance = d; d == 0 && opt.KNN == 0 {
 				opt.Distance = coloc.SamePosition
@@ -438,11 +462,12 @@ func (q *Mine) Do(ctx context.Context, on *Places, each func(*Mined) error) (a *
 					return nil, err
 				}
 			}
-			q.reach(m, tell)
+			few = append(few, q.leastQ(m, len(parts))...)
 			if part.Name == "" || len(m.Report.Patterns) > 0 {
 				a.Runs = append(a.Runs, m.Report)
 			}
 		}
+		q.reach(few, len(parts), tell)
 	}
 	if len(a.Runs) == 1 {
 		a.Report, a.Runs = a.Runs[0], nil
@@ -490,7 +515,7 @@ func (q *Mine) mine(ctx context.Context, m *Mined, opt coloc.Options, regions in
 	if q.Significance > 0 {
 		tests, err := m.Survey.Significance(ctx, m.Result.Patterns, coloc.SignificanceOptions{
 			Rounds: q.Significance, Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Adjust: q.Adjust, Alternative: q.Alternative,
-			Tell: func(where string) { m.Tested = where }})
+			Tell: func(where string) { m.Tested = where }, Fitted: m.Report.NullModel})
 		if err != nil {
 			return err
 		}
@@ -518,39 +543,6 @@ func (q *Mine) mine(ctx context.Context, m *Mined, opt coloc.Options, regions in
 		m.Report.AddRules(pts, rules)
 	}
 	return nil
-}
-
-// reach tells if there are too few rounds for any q-value to reach 0.05.
-func (q *Mine) reach(m *Mined, tell func(string)) {
-	if q.Significance == 0 || len(m.Result.Patterns) == 0 {
-		return
-	}
-	if q.Adjust == coloc.MaxT {
-		if least, rounds := m.Survey.LeastMaxQ(q.Significance, m.Result.Patterns); least > 0.05 {
-			tell(fmt.Sprintf("with %d rounds, q cannot be less than %.2g: use %d rounds or more", q.Significance, least, rounds))
-		}
-		return
-	}
-	found := make(map[int]int)
-	for _, p := range m.Result.Patterns {
-		found[len(p.Features)]++
-	}
-	sides, or := 1.0, ", or coloc.SignificanceOptions.Adjust=max"
-	if q.Alternative == coloc.Both {
-		sides = 2
-	}
-	if q.Alternative != coloc.Attraction {
-		or = ""
-	}
-	for size := range 64 {
-		if found[size] == 0 {
-			continue
-		}
-		if least := min(1, sides*m.Survey.LeastQ(q.Significance, size, m.Result.Patterns)); least > 0.05 {
-			tell(fmt.Sprintf("with %d rounds, q of patterns of size %d cannot be less than %.2g: use %d rounds or more%s",
-				q.Significance, size, least, m.Survey.RoundsFor(0.05/sides, size, m.Result.Patterns), or))
-		}
-	}
 }
 
 // distances returns the distances to mine; 0 stands for none with KNN.

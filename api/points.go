@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -101,6 +102,9 @@ type Pair struct {
 	QValue   *float64 `json:"q_value,omitempty"` // corrected for all pairs that were asked for
 }
 
+// Check refuses a question without neighbours, or with times.
+func (q *Pairs) Check() error { return cmp.Or(q.Neighbours.Check(), q.unusedTime()) }
+
 // Do computes the quotients. It replaces on.Set by the points in the study area.
 func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 	if err := given.Context(ctx); err != nil {
@@ -151,7 +155,7 @@ func finite(x float64) *float64 {
 
 // Curve asks at which distances features attract or avoid one another.
 type Curve struct {
-	MaxDistance float64  `ask:"max_distance" short:"d" range:"0.." help:"largest distance; by default half of where edges of the study area can be corrected, a quarter of the shorter side of a rectangle"`
+	MaxDistance float64  `ask:"max_distance" short:"d" range:"0.." help:"largest distance; by default half of where edges of the study area can be corrected, a quarter of the shorter side of a rectangle, rounded down to two digits"`
 	Of          []string `ask:"of" help:"only pairs of which one feature is one of these"`
 	Near        []string `ask:"near" help:"only pairs whose other feature is one of these"`
 	Top         int      `ask:"top" also:"strongest" default:"10" range:"0.." at:"python: default=0, a table is not read by eye; http: least=1 most=500, an answer is of limited size; mcp: default=3 least=1 most=20, an assistant reads less" help:"if no features are named, only this many pairs, the strongest; 0 means all"`
@@ -189,6 +193,12 @@ type CurveAnswer struct {
 	Within string        `json:"within,omitempty"` // how long apart pairs of points are at most
 	Curves []CurveOfPair `json:"curves"`           // the strongest first, unless features were named
 	Notes  []string      `json:"notes,omitempty"`  // on what was estimated or left out
+	// StudyArea is where the null model moved points, in the square of the unit; 0 if it moved
+	// none.
+	StudyArea float64 `json:"study_area,omitempty"`
+	// Bandwidth is that of the null model's density that all features share; 0 if it was found
+	// uniform, or the null model has none.
+	Bandwidth float64 `json:"bandwidth,omitempty"`
 
 	Found []points.Curve `json:"-"` // as the library has them
 }
@@ -230,9 +240,24 @@ type CurvePoint struct {
 	IndexHigh     *float64 `json:"index_high,omitempty"`                     // of the band
 }
 
+// Check refuses what contradicts itself, before points are read.
+func (q *Curve) Check() error {
+	used := q.Rounds > 0 && hasBandwidth(q.Null) || q.Intensity != points.Uniform
+	switch {
+	case q.Bandwidth > 0 && q.Rounds == 0 && !used:
+		return wrongf("bandwidth", "it needs rounds of a null model, or an intensity")
+	case q.Bandwidth > 0 && !used:
+		return wrongf("bandwidth", "null %s has none: it is that of inhomogeneous and cluster, and of intensity", q.Null)
+	}
+	return q.timeWithin(q.Within)
+}
+
 // Do computes the curves. It replaces on.Set by the points in the study area.
 func (q *Curve) Do(ctx context.Context, on *Places) (_ *CurveAnswer, err error) {
 	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
 		return nil, err
 	}
 	o := points.CurveOptions{Most: q.MaxDistance, Bins: q.Steps, Strongest: q.Top, Rounds: q.Rounds,
@@ -248,6 +273,7 @@ func (q *Curve) Do(ctx context.Context, on *Places) (_ *CurveAnswer, err error) 
 		return nil, err
 	}
 	o.Tell = on.told(&a.Notes)
+	o.Fitted = func(m *points.NullModel) { a.StudyArea, a.Bandwidth = m.Area(), m.Bandwidth() }
 	of, near, err := (&PairsOf{q.Of, q.Near}).numbers(on)
 	if err != nil {
 		return nil, err
@@ -323,7 +349,7 @@ func (q *CoOccurrence) Check() error {
 	if q.MaxDistance == 0 {
 		return wrongf("max_distance", "it is missing: the largest distance, above 0")
 	}
-	return nil
+	return q.unusedTime()
 }
 
 // Do computes the ratios. It replaces on.Set by the points in the study area.
@@ -396,7 +422,7 @@ func (q *Enrichment) Check() error {
 	if (q.Distance > 0) == (q.KNN > 0) {
 		return &Error{Err: errEither}
 	}
-	return nil
+	return q.unusedTime()
 }
 
 // Do counts the neighbours. It replaces on.Set by the points in the study area.

@@ -134,6 +134,9 @@ type Param struct {
 	Needed bool
 	// File says that its value names a file, or may.
 	File bool
+	// Filled says that a value that is given must not be empty, as an unset variable of a shell
+	// script is: the answer would be about something else without a word.
+	Filled bool
 	// Argument is its name in Python, if that has another, such as from_.
 	Argument string
 
@@ -365,6 +368,7 @@ func declareParam(f reflect.StructField, name string) (p Param, err error) {
 	p.Path, p.Argument = f.Tag.Get("path"), f.Tag.Get("python")
 	_, p.Needed = f.Tag.Lookup("needed")
 	_, p.File = f.Tag.Lookup("file")
+	_, p.Filled = f.Tag.Lookup("filled")
 	_, p.unsplit = f.Tag.Lookup("commas")
 	if err := p.bounds(f.Tag); err != nil {
 		return p, err

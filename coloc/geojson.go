@@ -10,14 +10,15 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/points"
 )
 
 // WriteGeoJSON writes a FeatureCollection for a map, in WGS 84 as RFC 7946 requires, or with the
-// "crs" member of the GeoJSON that the points came from. It has a Point
-// for each participating point with its feature, its row in the input (from 1) and the numbers
+// "crs" member of the GeoJSON that the points came from. It has a Point for each participating
+// point with its feature, its row in the input (from 1), its time if it has one, and the numbers
 // (from 1) of the patterns in which it takes part. Then it has, for each pattern, the edges of
 // instances that together contain all its participating points, one MultiLineString per instance.
 // The member "patterns" lists the patterns with the participating points of their features, and the
@@ -170,7 +171,10 @@ func (g *geoWriter) point(row int32, patterns []int32) {
 	b = append(b, `},"properties":{"layer":"point","feature":`...)
 	b = append(b, quoted(g.s.pts.Features[g.s.pts.Feature[row]])...)
 	b = append(b, `,"row":`...)
-	b = strconv.AppendInt(b, int64(row)+1, 10)
+	b = strconv.AppendInt(b, int64(g.s.pts.Row(row)), 10)
+	if g.s.pts.Time != nil {
+		b = append(append(append(b, `,"time":"`...), isoTime(g.s.pts.Time[row])...), '"')
+	}
 	b = append(b, `,"patterns":[`...)
 	for i, p := range patterns {
 		if i > 0 {
@@ -212,6 +216,11 @@ func (g *geoWriter) instance(number int, p Pattern, clique []int32) {
 	b = strconv.AppendFloat(b, p.Index, 'g', -1, 64)
 	g.buf = append(b, "}}"...)
 	g.w.Write(g.buf)
+}
+
+// isoTime writes seconds since 1970 as RFC 3339 and GeoPackages have times.
+func isoTime(seconds int64) string {
+	return time.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
 // quoted returns text as a JSON string.

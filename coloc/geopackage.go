@@ -34,17 +34,24 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 		x, y := convert(s.pts.X[point], s.pts.Y[point])
 		return [2]float64{x, y}
 	}
+	columns := []gpkg.Column{{Name: "feature", Type: "TEXT"}, {Name: "row", Type: "INTEGER"},
+		{Name: "patterns", Type: "TEXT"}, {Name: "count", Type: "INTEGER"}}
+	if s.pts.Time != nil {
+		columns = append(columns, gpkg.Column{Name: "time", Type: "DATETIME"})
+	}
 	text := func(p Pattern) string { return strings.Join(s.pts.Names(p.Features), ", ") }
 	return gpkg.Write(f, system, []gpkg.Layer{
-		{Name: "points", Geometry: "POINT", Columns: []gpkg.Column{{Name: "feature", Type: "TEXT"},
-			{Name: "row", Type: "INTEGER"}, {Name: "patterns", Type: "TEXT"}, {Name: "count", Type: "INTEGER"}},
+		{Name: "points", Geometry: "POINT", Columns: columns,
 			Rows: func(yield func(gpkg.Row) bool) {
 				for row, numbers := range l.of {
 					if len(numbers) == 0 {
 						continue
 					}
-					if !yield(gpkg.Row{Lines: [][][2]float64{{at(int32(row))}}, Values: []any{
-						s.pts.Features[s.pts.Feature[row]], int64(row) + 1, listed(numbers), int64(len(numbers))}}) {
+					values := []any{s.pts.Features[s.pts.Feature[row]], int64(s.pts.Row(int32(row))), listed(numbers), int64(len(numbers))}
+					if s.pts.Time != nil {
+						values = append(values, isoTime(s.pts.Time[row]))
+					}
+					if !yield(gpkg.Row{Lines: [][][2]float64{{at(int32(row))}}, Values: values}) {
 						return
 					}
 				}
@@ -113,7 +120,7 @@ func packageSystem(crs *points.CRS) (gpkg.System, func(x, y float64) (float64, f
 	definition := crs.WellKnownText()
 	switch {
 	case crs != nil && crs.EPSG > 0:
-		return gpkg.System{EPSG: crs.EPSG, Name: crs.Name}, asTheyAre
+		return gpkg.System{EPSG: crs.EPSG, Name: crs.Name, Definition: definition}, asTheyAre
 	case definition != "" && len(definition)+2*len(crs.Name) <= gpkg.LongestDefinition:
 		return gpkg.System{EPSG: gpkg.Custom, Name: crs.Name, Definition: definition}, asTheyAre
 	case crs.Convertible():

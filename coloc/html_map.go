@@ -162,7 +162,7 @@ func (s *Survey) choosePoints(p *page, l *layers) (at []int32) {
 		}
 		at[i] = int32(len(p.X))
 		p.X, p.Y = append(p.X, x[i]), append(p.Y, s.pts.Y[i])
-		p.Feature, p.Row = append(p.Feature, s.pts.Feature[i]), append(p.Row, int32(i)+1)
+		p.Feature, p.Row = append(p.Feature, s.pts.Feature[i]), append(p.Row, int32(s.pts.Row(int32(i))))
 	}
 	for _, ring := range p.Window { // on the same side of the date line as the points
 		for k := 0; s.job.Geographic && len(p.X) > 0 && k < len(ring); k += 2 {

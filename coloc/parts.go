@@ -17,8 +17,9 @@ type Part struct {
 	Points *Points // of two features or more
 }
 
-// Cells divides the points by the cells of a grid over their extent. Cells with points of fewer
-// than two features are left out.
+// Cells divides the points by the cells of a grid over their extent. Each cell drops the features
+// of which it has too few points; see points.Set.DropRare. Cells with points of fewer than two
+// features are left out.
 func Cells(pts *Points, columns, rows int) (parts []Part) {
 	if pts.Len() == 0 {
 		return nil
@@ -35,7 +36,7 @@ func Cells(pts *Points, columns, rows int) (parts []Part) {
 		for c := range columns {
 			inside := pts.Where(func(i int) bool {
 				return cell(pts.X[i], lowX, highX, columns) == c && cell(pts.Y[i], lowY, highY, rows) == r
-			})
+			}).DropRare()
 			if len(inside.Features) >= 2 {
 				parts = append(parts, Part{fmt.Sprintf("column %d, row %d", c+1, r+1), inside})
 			}
@@ -44,7 +45,8 @@ func Cells(pts *Points, columns, rows int) (parts []Part) {
 	return parts
 }
 
-// Regions divides the points by polygons, which may overlap. Regions with points of fewer than two
+// Regions divides the points by polygons, which may overlap. Each region drops the features of
+// which it has too few points; see points.Set.DropRare. Regions with points of fewer than two
 // features are left out. It also returns the number of points that lie in no region.
 func Regions(pts *Points, regions []points.Region) (parts []Part, outside int) {
 	held := make([]bool, pts.Len())
@@ -53,7 +55,7 @@ func Regions(pts *Points, regions []points.Region) (parts []Part, outside int) {
 			in := region.Contains(pts.X[i], pts.Y[i])
 			held[i] = held[i] || in
 			return in
-		})
+		}).DropRare()
 		if len(inside.Features) >= 2 {
 			parts = append(parts, Part{region.Name, inside})
 		}

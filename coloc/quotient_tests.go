@@ -68,7 +68,10 @@ func (t *pairTests) adjust(all []Quotient, observed *shareSums) {
 		}
 	}
 	// p is twice a share of rounds, but the largest of all pairs is tested on one side.
-	least, advice := 2*float64(tested)/float64(1+t.opt.Rounds), ", or adjust=max, or name features"
+	least, advice := 2*float64(tested)/float64(1+t.opt.Rounds), points.MaxAdvice(t.opt.Rounds)
+	if tested > 1 {
+		advice += ", or name features"
+	}
 	if t.rounds != nil {
 		least, advice = 1/float64(1+t.opt.Rounds), ""
 	}

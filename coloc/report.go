@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/collocate/collocate/points"
 )
 
 // Report is a result with the names of features, as it is printed and served. Its JSON is
@@ -18,11 +20,16 @@ import (
 // with expected_index, ratio, p_value, q_value, instances and rules where these were added. The
 // caller sets Region, Distance and Unit.
 type Report struct {
-	Region   string          `json:"region,omitempty"`   // part of the map; "" means all of it
-	Distance float64         `json:"distance,omitempty"` // 0: any with KNN, otherwise the same position
-	Unit     string          `json:"unit,omitempty"`     // unit of the distance, if it is known
-	Patterns []ReportPattern `json:"patterns"`           // in the order of the result
-	Rules    []ReportRule    `json:"rules,omitempty"`    // set by AddRules
+	Region   string  `json:"region,omitempty"`   // part of the map; "" means all of it
+	Distance float64 `json:"distance,omitempty"` // 0: any with KNN, otherwise the same position
+	Unit     string  `json:"unit,omitempty"`     // unit of the distance, if it is known
+	// StudyArea is where the null model moved points, in the square of the unit; 0 if it moved
+	// none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or
+	// the null model has none. NullModel sets both.
+	StudyArea float64         `json:"study_area,omitempty"`
+	Bandwidth float64         `json:"bandwidth,omitempty"` // see StudyArea
+	Patterns  []ReportPattern `json:"patterns"`            // in the order of the result
+	Rules     []ReportRule    `json:"rules,omitempty"`     // set by AddRules
 }
 
 // ReportPattern is a pattern with the names of its features.
@@ -211,6 +218,9 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 	return c.WriteAll(rows)
 }
 
+// NullModel notes what a null model chose.
+func (r *Report) NullModel(m *points.NullModel) { r.StudyArea, r.Bandwidth = m.Area(), m.Bandwidth() }
+
 // AddSignificance adds test results to the patterns, in their order. The number of regions, parts
 // of the map that are tested separately, multiplies q.
 func (r *Report) AddSignificance(tests []Significance, regions int) {
@@ -240,7 +250,7 @@ func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {
 	for _, inst := range instances {
 		var named []ReportInstance
 		for _, q := range inst {
-			named = append(named, ReportInstance{pts.Features[pts.Feature[q]], int(q) + 1, pts.X[q], pts.Y[q]})
+			named = append(named, ReportInstance{pts.Features[pts.Feature[q]], pts.Row(q), pts.X[q], pts.Y[q]})
 		}
 		p.Instances = append(p.Instances, named)
 	}

@@ -78,6 +78,8 @@ type SignificanceOptions struct {
 	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
 	// of a GPU job may need CPU cores.
 	Tell func(where string)
+	// Fitted, unless it is nil, is called with the null model before its rounds.
+	Fitted func(m *points.NullModel)
 }
 
 // Significance compares a pattern's index with its distribution under a null model.
@@ -122,6 +124,9 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 		Null: o.Null, Bandwidth: o.Bandwidth, Distance: s.job.Distance})
 	if err != nil {
 		return nil, err
+	}
+	if o.Fitted != nil {
+		o.Fitted(model)
 	}
 	t := &nullTest{survey: s, model: model, o: o, patterns: patterns,
 		sums: make([]roundSum, len(patterns))}
@@ -325,17 +330,6 @@ func sizesOf(patterns []Pattern) int {
 	return longest - 1
 }
 
-// LeastQ returns the smallest q that the given number of rounds can give the patterns of a size.
-func (s *Survey) LeastQ(rounds, size int, patterns []Pattern) float64 {
-	return min(1, s.testsAPattern(size, patterns)/float64(1+rounds))
-}
-
-// RoundsFor returns the number of rounds that are needed before patterns of a size can reach a
-// given q.
-func (s *Survey) RoundsFor(q float64, size int, patterns []Pattern) int {
-	return int(min(1<<53, math.Ceil(s.testsAPattern(size, patterns)/q))) - 1
-}
-
 // LeastMaxQ returns the smallest q that the given number of rounds can give patterns with MaxT, and
 // the rounds that are needed before it can be 0.05.
 func (s *Survey) LeastMaxQ(rounds int, patterns []Pattern) (least float64, needed int) {
@@ -343,9 +337,9 @@ func (s *Survey) LeastMaxQ(rounds int, patterns []Pattern) (least float64, neede
 	return min(1, float64(sizes)/float64(1+rounds)), 20*sizes - 1
 }
 
-// testsAPattern returns the factor from the least p-value to the least q-value of a size: the
+// TestsAPattern returns the factor from the least p-value to the least q-value of a size: the
 // number of sets of that size per pattern found, times the number of sizes.
-func (s *Survey) testsAPattern(size int, patterns []Pattern) float64 {
+func (s *Survey) TestsAPattern(size int, patterns []Pattern) float64 {
 	found := 0
 	for _, p := range patterns {
 		if len(p.Features) == size {

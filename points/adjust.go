@@ -72,6 +72,15 @@ type StepDown struct {
 	rounds   int
 }
 
+// MaxAdvice says that MaxT would do with so many rounds, if it would: as a part of an advice to
+// take more of them, or "".
+func MaxAdvice(rounds int) string {
+	if rounds < 19 {
+		return ""
+	}
+	return ", or points.Adjust=max"
+}
+
 // NewStepDown begins with the observed statistic of each test. NaN is not tested.
 func NewStepDown(observed []float64) *StepDown {
 	s := &StepDown{observed: observed, beaten: make([]int, len(observed))}

@@ -40,7 +40,8 @@ func TestWindowsOfPostGIS(t *testing.T) {
 
 // Points at one position, or on a line along an axis, end with an answer or an error.
 func TestPointsWithoutAnArea(t *testing.T) {
-	for _, text := range []string{"1,1,a\n1,1,b\n", "1,1,a\n2,1,b\n3,1,a\n", "1,1,a\n1,2,b\n1,3,a\n"} {
+	for _, text := range []string{"1,1,a\n1,1,b\n", "1,1,a\n2,1,b\n3,1,a\n", "1,1,a\n1,2,b\n1,3,a\n",
+		"1,1,a\n2,2,b\n3,3,a\n", "116000.1,7,a\n116001.1,7.3333333,b\n116003.1,8,a\n"} {
 		in, err := Read(strings.NewReader("x,y,type\n"+text), ReadOptions{CRS: Plane})
 		if err != nil {
 			t.Fatal(err)
@@ -53,6 +54,45 @@ func TestPointsWithoutAnArea(t *testing.T) {
 		}
 		if _, err := NewNullModel(t.Context(), in.Set, NullOptions{}); err == nil || !strings.Contains(err.Error(), "on one line") {
 			t.Errorf("%q: error %v, want one that says that they are on one line", text, err)
+		}
+	}
+}
+
+// Points on a meridian or on a line of longitude and latitude, which is bent in the plane, are on a
+// line; a narrow strip of points is not.
+func TestLinesOfLongitudeAndLatitude(t *testing.T) {
+	for text, line := range map[string]bool{"4,52,a\n5,53,b\n6,54,a\n": true, "4,52,a\n4,53,b\n4,54,a\n": true,
+		"4,52,a\n5,53,b\n6,54,a\n5,53.001,b\n": false} {
+		in, err := Read(strings.NewReader("lon,lat,type\n"+text), ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := NewNullModel(t.Context(), in.Set, NullOptions{}); (err != nil) != line {
+			t.Errorf("%q: error %v, on a line: %v", text, err, line)
+		}
+	}
+}
+
+// A window whose axes are swapped is named as such, whether points outside are refused or left out.
+func TestWindowsWithSwappedAxes(t *testing.T) {
+	in, err := Read(strings.NewReader("lon,lat,type\n4.88,52.37,a\n4.881,52.371,b\n"), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"POLYGON((52.36 4.87,52.36 4.9,52.38 4.9,52.38 4.87))": "with x and y of the window swapped, they lie inside",
+		"POLYGON((42.36 4.87,42.36 4.9,42.38 4.9,42.38 4.87))": "window",
+	} {
+		if in.Window, err = ParseWindow([]byte(text), in.CRS); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := in.StudyArea(t.Context())
+		_, _, clipped := in.Clip(t.Context())
+		for _, err := range []error{err, clipped} {
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				(want == "window") == strings.Contains(err.Error(), "swapped") {
+				t.Errorf("%s: %v, want %q", text, err, want)
+			}
 		}
 	}
 }

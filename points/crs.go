@@ -30,6 +30,8 @@ type CRS struct {
 	prime  float64 // prime meridian, in radians east of Greenwich
 	axes   string  // directions of the numbers, such as "wsu": west and south; "" means east and north
 
+	named int // EPSG number by which it was named: that of a system that has heights, too; else 0
+
 	used [4]float64 // where it is used, in degrees: west, south, east, north; zeros if it is not known
 
 	geographic bool
@@ -152,6 +154,14 @@ func epsg(code int) (*CRS, error) {
 		return nil, fmt.Errorf("EPSG:%d is not supported: it does not exist, is not a system of positions on the "+
 			"earth's surface, or has a projection that few systems have: give its PROJ string instead of the "+
 			"code, or points.Plane to use the numbers as they are", code)
+	case e.Positions != 0:
+		flat, err := epsg(e.Positions)
+		if err != nil {
+			return nil, err
+		}
+		c := *flat
+		c.named = code
+		return &c, nil
 	case strings.HasSuffix(e.Name, epsgtable.Grads):
 		return nil, fmt.Errorf("EPSG:%d has longitudes and latitudes that are not in degrees: want another system", code)
 	}

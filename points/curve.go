@@ -16,7 +16,8 @@ import (
 // CurveOptions are the options of Curves.
 type CurveOptions struct {
 	// Most is the largest distance; 0 means a quarter of the shorter side of a rectangle, and half
-	// the largest distance at which the edges of another study area are corrected.
+	// the largest distance at which the edges of another study area are corrected, rounded down to
+	// two digits.
 	Most float64
 	Bins int // number of distances, evenly spaced up to Most; 0 means 50
 	// Pairs lists the pairs of features, each once. On CPU cores only these are computed. nil means
@@ -53,6 +54,8 @@ type CurveOptions struct {
 	Progress func(stage string, done, total int64)
 	// Tell, unless it is nil, is called with notes on how the curves were made.
 	Tell func(note string)
+	// Fitted, unless it is nil, is called with the null model before its rounds.
+	Fitted func(m *NullModel)
 }
 
 // Curve relates the points of A and B at each distance r. K is Ripley's cross K function, corrected
@@ -154,11 +157,14 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if err != nil {
 		return nil, err
 	}
+	if !(l.area() > 0) {
+		return nil, errors.New("all points lie on one line: curves need an area")
+	}
 	if o.Bins == 0 {
 		o.Bins = 50
 	}
 	if o.Most == 0 {
-		o.Most = l.reach() / 2
+		o.Most = roundDown(l.reach() / 2)
 	}
 	if err := l.fits(o.Most, true); err != nil {
 		return nil, err
@@ -209,7 +215,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	total := p.Totals()
 	out = make([]Curve, len(pairs))
 	for i, pair := range pairs {
-		out[i] = sums.curve(l, pair, total)
+		out[i] = sums.curve(l, pair, total, o.Most)
 	}
 	if o.Rounds > 0 {
 		if err := envelopes(ctx, on, p, l, out, o, total, some); err != nil {
@@ -294,16 +300,20 @@ func float64Bytes(b float64) int64 { return int64(min(b, math.MaxInt64/2)) }
 
 // curve computes L with the translation correction and the index of a pair of features; exact
 // computes the rest.
-func (s *pairSums) curve(l *plane, pair [2]int32, total []int64) Curve {
+func (s *pairSums) curve(l *plane, pair [2]int32, total []int64, most float64) Curve {
 	c := Curve{A: pair[0], B: pair[1], P: math.NaN(), Q: math.NaN(), PLow: math.NaN(), PHigh: math.NaN()}
 	c.L, c.Index = make([]float64, s.bins), make([]float64, s.bins)
 	s.lAndIndex(l, c.A, c.B, total, c.L, c.Index)
 	c.Near = [2][]int64{s.within(c.A, c.B), s.within(c.B, c.A)}
 	for bin := range s.bins {
-		c.R = append(c.R, s.step*float64(bin+1))
+		c.R = append(c.R, radius(bin, s.bins, most))
 	}
 	return c
 }
+
+// radius returns one of some evenly spaced distances up to the largest: 0.3 of steps of 0.1, not
+// 0.30000000000000004.
+func radius(bin, bins int, most float64) float64 { return most * float64(bin+1) / float64(bins) }
 
 // pairsOf returns the number of pairs of points of two features.
 func pairsOf(total []int64, a, b int32) float64 {
@@ -368,6 +378,9 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 	model, err := l.model(ctx, p, NullOptions{Null: o.Null, Bandwidth: o.Bandwidth}, true)
 	if err != nil {
 		return err
+	}
+	if o.Fitted != nil {
+		o.Fitted(model)
 	}
 	var seen *pairSums
 	shares := make([][]float64, len(out))
@@ -436,9 +449,12 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 
 // reach tells if there are too few rounds for any q of n pairs to reach 0.05.
 func (o *CurveOptions) reach(n int) {
-	all, advice := n, ", or adjust=max, or name features"
+	all, advice := n, MaxAdvice(o.Rounds)
 	if o.Envelope == ByRank {
-		advice = ", or name features"
+		advice = ""
+	}
+	if n > 1 {
+		advice += ", or name features"
 	}
 	if o.Adjust == MaxT {
 		n, advice = 1, ""

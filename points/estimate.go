@@ -50,10 +50,45 @@ func (l *plane) folds() (of []int8, n int) {
 	return of, n
 }
 
-// estimateOutline returns the study area of points whose window is not known.
-func (l *plane) estimateOutline(ctx context.Context) (*outline, error) {
+// lineWidth is how wide a strip that holds all points may be, as a share of its length, so that
+// they still lie on a line. Positions along a road are rounded.
+const lineWidth = 1e-6
+
+// onLine reports whether points lie on one line, in any direction.
+func onLine(x, y []float64) bool {
+	far := func(fromX, fromY float64) (at int, d float64) {
+		for i := range x {
+			if h := math.Hypot(x[i]-fromX, y[i]-fromY); h > d {
+				at, d = i, h
+			}
+		}
+		return at, d
+	}
+	a, _ := far(x[0], y[0]) // an end of the line, if it is one
+	b, long := far(x[a], y[a])
+	dx, dy := (x[b]-x[a])/long, (y[b]-y[a])/long
+	for i := range x {
+		if math.Abs((x[i]-x[a])*dy-(y[i]-y[a])*dx) > lineWidth*long {
+			return false
+		}
+	}
+	return true
+}
+
+// around returns the rectangle around all points as their study area. If they lie on a line, also
+// on one of longitude and latitude, it has no area.
+func (l *plane) around(p *Set) *outline {
 	all := rectangle(l.minX, l.minY, l.width, l.depth)
-	if l.width == 0 || l.depth == 0 {
+	if onLine(l.x, l.y) || p.CRS.Geographic() && onLine(p.X, p.Y) {
+		all.area = 0
+	}
+	return all
+}
+
+// estimateOutline returns the study area of points whose window is not known.
+func (l *plane) estimateOutline(ctx context.Context, p *Set) (*outline, error) {
+	all := l.around(p)
+	if all.area == 0 {
 		return all, nil
 	}
 	r := rasterOver(l.minX, l.minY, l.width, l.depth, estimateCells)

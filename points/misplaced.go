@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // What is often wrong with all positions of a set: they lie where their reference system is not
@@ -40,6 +41,9 @@ func misplaced(p *Set) string {
 			return CheckPosition(x, y, c.geographic) == nil && c.isUsedAt(c.ToWGS84(x, y))
 		})
 	}
+	// Anything divided by 100 is near the origin of the numbers, which may be nearby. So points of
+	// another system seem to be centimetres; but a map of less than a kilometre is unlikely.
+	extent := math.Hypot(slices.Max(p.X)-slices.Min(p.X), slices.Max(p.Y)-slices.Min(p.Y)) * c.metres
 	if in(1, false) > 0.1 {
 		return ""
 	}
@@ -48,10 +52,10 @@ func misplaced(p *Set) string {
 	switch {
 	case in(1, true) >= 0.9:
 		return where + ": with x and y swapped they lie inside"
-	case !c.geographic && in(0.01, false) >= 0.9:
-		return where + fmt.Sprintf(": with numbers a hundredth as large they lie inside; are they centimetres, not %s?", c.Unit)
-	case !c.geographic && in(0.001, false) >= 0.9:
-		return where + fmt.Sprintf(": with numbers a thousandth as large they lie inside; are they millimetres, not %s?", c.Unit)
+	case !c.geographic && extent >= 1e5 && in(0.01, false) >= 0.9:
+		return where + fmt.Sprintf(": with numbers a hundredth as large they lie inside; are they centimetres, not %s, or is it another system?", c.Unit)
+	case !c.geographic && extent >= 1e6 && in(0.001, false) >= 0.9:
+		return where + fmt.Sprintf(": with numbers a thousandth as large they lie inside; are they millimetres, not %s, or is it another system?", c.Unit)
 	case !c.geographic && in(1000, false) >= 0.9:
 		return where + fmt.Sprintf(": with numbers a thousand times as large they lie inside; are they kilometres, not %s?", c.Unit)
 	case !c.geographic && share(p, func(x, y float64) bool { return math.Max(math.Abs(x), math.Abs(y))*c.metres > 4.1e7 }) >= 0.9:

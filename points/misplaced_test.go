@@ -30,8 +30,8 @@ func TestSummaryFindsMisplacedPoints(t *testing.T) {
 		{WGS84, func(x, y float64) (float64, float64) { return x, y }, ""},
 		{utm, func(x, y float64) (float64, float64) { return y, x }, "x and y swapped"},
 		{system(t, 4258), func(x, y float64) (float64, float64) { return -y, x + 40 }, "another system?"},
-		{utm, func(x, y float64) (float64, float64) { return 100 * x, 100 * y }, "are they centimetres, not m?"},
-		{utm, func(x, y float64) (float64, float64) { return 1000 * x, 1000 * y }, "are they millimetres, not m?"},
+		{utm, func(x, y float64) (float64, float64) { return 100 * x, 100 * y }, "are they centimetres, not m, or is it another system?"},
+		{utm, func(x, y float64) (float64, float64) { return 1000 * x, 1000 * y }, "are they millimetres, not m, or is it another system?"},
 		{utm, func(x, y float64) (float64, float64) { return x / 1000, y / 1000 }, "are they kilometres, not m?"},
 		{utm, func(x, y float64) (float64, float64) { return web.FromWGS84(utm.ToWGS84(x, y)) }, "as Web Mercator"},
 		{utm, func(x, y float64) (float64, float64) { return 111319 * x, 111319 * y }, "projected twice"},
@@ -46,6 +46,12 @@ func TestSummaryFindsMisplacedPoints(t *testing.T) {
 		if !strings.Contains(said, v.want) || v.want == "" && said != "" {
 			t.Errorf("%v: %q, want %q", v.crs, said, v.want)
 		}
+	}
+	// Dutch positions that are said to be Belgian are no centimetres.
+	dutch := &Set{X: []float64{116098, 116500, 124000}, Y: []float64{488946, 489100, 487000}, Feature: []int32{0, 0, 0},
+		Features: []string{"a"}, CRS: system(t, 31370)}
+	if said := misplaced(dutch); !strings.HasSuffix(said, ": is it another system?") {
+		t.Errorf("Dutch positions in a Belgian system: %q", said)
 	}
 	// Across the date line.
 	fiji := system(t, 3460)

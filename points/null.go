@@ -159,6 +159,19 @@ func (l *plane) model(ctx context.Context, p *Set, o NullOptions, curves bool) (
 	return m, nil
 }
 
+// Area returns the study area in which the model moves points, in the square of the unit of
+// distances; 0 if it moves none.
+func (m *NullModel) Area() float64 {
+	if m.null == Relabel || m.null == Times {
+		return 0
+	}
+	return m.plane.area()
+}
+
+// Bandwidth returns that of the density that all features share; 0 if that is uniform, as far as
+// they tell, or the null model has none.
+func (m *NullModel) Bandwidth() float64 { return m.bandwidth }
+
 // membersOf returns the points of each feature.
 func membersOf(p *Set) [][]int32 {
 	members := make([][]int32, len(p.Features))

@@ -91,7 +91,7 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 			column[i%k] += n
 			all += n
 		}
-		out.Distances = append(out.Distances, sums.step*float64(bin+1))
+		out.Distances = append(out.Distances, radius(bin, steps, most))
 		out.Pairs[bin] = all / 2
 		for a := range k {
 			row := int64(0)

@@ -12,13 +12,9 @@ func TestZeroOptions(t *testing.T) {
 	together := func(o CoOccurrenceOptions) (any, error) { return CoOccurrences(t.Context(), p, o) }
 	enrich := func(o EnrichmentOptions) (any, error) { return Enrich(t.Context(), p, o) }
 	text := func(v any, err error) string { return fmt.Sprintf("%+v %v", v, err) } // NaN is NaN
-	l, err := newPlane(p)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct{ zero, same, other string }{
 		"Curves": {text(curves(CurveOptions{})),
-			text(curves(CurveOptions{Most: min(l.width, l.depth) / 4, Bins: 50, Memory: 2e9})),
+			text(curves(CurveOptions{Most: 240, Bins: 50, Memory: 2e9})),
 			text(curves(CurveOptions{Bins: 49}))},
 		"CoOccurrences": {text(together(CoOccurrenceOptions{Most: 100})),
 			text(together(CoOccurrenceOptions{Most: 100, Steps: 50})),

@@ -311,13 +311,15 @@ func (c *CRS) project(w projWords, el ellipsoid) error {
 	return nil
 }
 
-// WellKnownText returns the definition of a system without an EPSG number as well-known text, or ""
-// if it has none. A PROJ string is in an extension of it, as GDAL writes it.
+// WellKnownText returns the definition of a system as well-known text, or "" if it has none. A PROJ
+// string is in an extension of it, as GDAL writes it.
 func (c *CRS) WellKnownText() string {
-	if c == nil || c.EPSG != 0 || c.Definition == "" || !strings.HasPrefix(c.Definition, "+") {
-		if c == nil || c.EPSG != 0 {
-			return ""
-		}
+	switch {
+	case c == nil:
+		return ""
+	case c.EPSG != 0:
+		return wellKnownEPSG(c.EPSG)
+	case !strings.HasPrefix(c.Definition, "+"):
 		return c.Definition
 	}
 	w := parsePROJWords(c.Definition)

@@ -55,8 +55,52 @@ type Input struct {
 	// flatgeobuf, gpx, kml, osm or postgis
 	Columns [3]string // columns of x, y and feature; "" if they come from a geometry
 	Skipped int64     // number of bad rows left out
+	Bad     []BadRows // the same by what they lack
 	Rare    int64     // number of points left out because their feature has fewer than MinPoints
 	Guesses []string  // assumptions that were made, a line each
+}
+
+// BadRows are rows that were left out for the same reason.
+type BadRows struct {
+	Lack  string // what they do not have
+	Rows  int64  // number of them
+	First string // where the first of them is, and what is wrong with it
+}
+
+// What rows may lack.
+const (
+	noPosition = "a valid position"
+	noFeature  = "a feature"
+	noTime     = "a valid time"
+	noFields   = "the columns of the header"
+)
+
+// LeftOut says how many rows were left out and why, or "".
+func (in *Input) LeftOut() string {
+	if in.Skipped == 0 {
+		return ""
+	}
+	var why []string
+	for _, b := range in.Bad {
+		why = append(why, fmt.Sprintf("%d without %s (the first: %s)", b.Rows, b.Lack, b.First))
+	}
+	rows := "rows"
+	if in.Skipped == 1 {
+		rows = "row"
+	}
+	return fmt.Sprintf("left out %d bad %s: %s", in.Skipped, rows, strings.Join(why, "; "))
+}
+
+// skip counts bad rows that are left out.
+func (in *Input) skip(b BadRows) {
+	in.Skipped += b.Rows
+	for i := range in.Bad {
+		if in.Bad[i].Lack == b.Lack {
+			in.Bad[i].Rows += b.Rows
+			return
+		}
+	}
+	in.Bad = append(in.Bad, b)
 }
 
 // ReadFiles reads points from several files, or from all files of a folder. Files in other
@@ -102,7 +146,10 @@ func ReadFiles(ctx context.Context, paths []string, opt ReadOptions) (*Input, er
 			return nil, err
 		}
 		b.addSet(in.Set)
-		all.Skipped += in.Skipped
+		for _, bad := range in.Bad {
+			bad.First = withoutPassword(path) + ": " + bad.First
+			all.skip(bad)
+		}
 		for _, g := range in.Guesses {
 			if !slices.Contains(all.Guesses, g) {
 				all.Guesses = append(all.Guesses, g)
@@ -334,7 +381,6 @@ type rowSink struct {
 	fixed   []byte // the feature of all rows
 	when    []byte // the time of the next row
 	builder Builder
-	first   error   // of the first row left out
 	shapes  *shapes // if polygons are read instead of points
 }
 
@@ -362,15 +408,16 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 		feature = s.fixed
 	}
 	feature = bytes.TrimSpace(feature)
-	err := CheckPosition(x, y, s.crs.Geographic())
+	lack, err := noPosition, CheckPosition(x, y, s.crs.Geographic())
 	if err != nil && s.reason != "" && CheckPosition(x, y, false) == nil {
 		err = fmt.Errorf("%w (%s: name the reference system with points.ReadOptions.CRS=EPSG:n, or use points.Plane)", err, s.reason)
 	}
 	if err == nil && len(feature) == 0 {
-		err = errors.New("the feature is missing")
+		lack, err = noFeature, errors.New("the feature is missing")
 	}
 	var at int64
 	if err == nil && s.opt.Time != "" {
+		lack = noTime
 		var milli bool
 		if at, milli, err = parseTime(bytes.TrimSpace(s.when)); milli && !s.milli {
 			s.milli = true
@@ -378,7 +425,7 @@ func (s *rowSink) add(x, y float64, feature []byte, where func() string) error {
 		}
 	}
 	if err != nil {
-		return s.bad(err, where)
+		return s.bad(lack, err, where)
 	}
 	s.builder.add(x, y, feature)
 	if s.opt.Time != "" {
@@ -400,15 +447,16 @@ func fits(n int, opt ReadOptions) error {
 }
 
 // bad counts a bad row as skipped, or returns an error that stops the reading.
-func (s *rowSink) bad(err error, where func() string) error {
+func (s *rowSink) bad(lack string, err error, where func() string) error {
 	if s.shapes != nil {
 		return fmt.Errorf("%s: %w", where(), err)
 	}
 	if s.opt.SkipBad {
-		if s.first == nil {
-			s.first = fmt.Errorf("%s: %w", where(), err)
+		first := ""
+		if !slices.ContainsFunc(s.in.Bad, func(b BadRows) bool { return b.Lack == lack }) {
+			first = fmt.Sprintf("%s: %v", where(), err)
 		}
-		s.in.Skipped++
+		s.in.skip(BadRows{lack, 1, first})
 		return nil
 	}
 	return fmt.Errorf("%s: %w (points.ReadOptions.SkipBad leaves out such rows)", where(), err)
@@ -424,8 +472,11 @@ func (s *rowSink) finish(err error) error {
 	}
 	s.in.Set = s.builder.Set()
 	s.in.CRS = s.crs
+	if s.crs != nil && s.crs.named > 0 {
+		s.guess("EPSG:%d has heights, which are not used: positions are in %v", s.crs.named, s.crs)
+	}
 	if s.in.Len() == 0 && s.in.Skipped > 0 {
-		return fmt.Errorf("none of %d rows is valid; %w", s.in.Skipped, s.first)
+		return fmt.Errorf("none of %d rows is valid; %s", s.in.Skipped, s.in.Bad[0].First)
 	}
 	if err := s.in.checkFeatures(s.opt.Feature != ""); err != nil {
 		return err

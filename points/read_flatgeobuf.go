@@ -216,7 +216,7 @@ func (f *flatReader) feature(b *flatbuffer, where func() string) error {
 		err = errors.New("the geometry is not a point")
 	}
 	if err != nil {
-		return f.rows.bad(err, where)
+		return f.rows.bad(noPosition, err, where)
 	}
 	f.rows.when = []byte(when)
 	for _, p := range shape.points {

@@ -155,7 +155,7 @@ func declareMember(value []byte, late bool, rows *rowSink) error {
 	if err := rows.declare(crs.Properties.Name); err != nil {
 		return err
 	}
-	if rows.crs != WGS84 && rows.crs != Plane {
+	if !rows.crs.Same(WGS84) && rows.crs != Plane {
 		rows.crs.Member = crs.Properties.Name
 	}
 	if late && !before.Same(rows.crs) {
@@ -206,10 +206,10 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 		rows.when = []byte(when)
 	}
 	if err != nil {
-		return rows.bad(fmt.Errorf("property %q: %w", property, err), where)
+		return rows.bad(noFeature, fmt.Errorf("property %q: %w", property, err), where)
 	}
 	if f.Geometry == nil {
-		return rows.bad(errors.New("no geometry"), where)
+		return rows.bad(noPosition, errors.New("no geometry"), where)
 	}
 	var positions [][]float64
 	switch f.Geometry.Type {
@@ -222,11 +222,11 @@ func addGeoJSON(raw []byte, n int, rows *rowSink) error {
 		err = fmt.Errorf("geometry %s: want Point or MultiPoint", f.Geometry.Type)
 	}
 	if err != nil {
-		return rows.bad(err, where)
+		return rows.bad(noPosition, err, where)
 	}
 	for _, p := range positions {
 		if len(p) < 2 {
-			err = rows.bad(fmt.Errorf("a position has %d numbers: want at least 2", len(p)), where)
+			err = rows.bad(noPosition, fmt.Errorf("a position has %d numbers: want at least 2", len(p)), where)
 		} else {
 			err = rows.add(p[0], p[1], []byte(kind), where)
 		}

@@ -83,7 +83,7 @@ func readGeoPackage(r io.ReaderAt, size int64, path string, rows *rowSink) error
 		}
 		x, y, err := parseGeoPackagePoint(blob)
 		if err != nil {
-			return rows.bad(err, where)
+			return rows.bad(noPosition, err, where)
 		}
 		rows.when = []byte(sqliteText(get(when)))
 		return rows.add(x, y, []byte(sqliteText(get(feature))), where)

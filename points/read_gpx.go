@@ -113,11 +113,11 @@ func addWaypoint(n int, lon, lat string, values map[string]string, rows *rowSink
 	rows.when = []byte(values[rows.opt.Time])
 	x, err := strconv.ParseFloat(lon, 64)
 	if err != nil {
-		return rows.bad(fmt.Errorf("longitude %q is not a number", lon), where)
+		return rows.bad(noPosition, fmt.Errorf("longitude %q is not a number", lon), where)
 	}
 	y, err := strconv.ParseFloat(lat, 64)
 	if err != nil {
-		return rows.bad(fmt.Errorf("latitude %q is not a number", lat), where)
+		return rows.bad(noPosition, fmt.Errorf("latitude %q is not a number", lat), where)
 	}
 	return rows.add(x, y, []byte(values[*column]), where)
 }

@@ -126,14 +126,14 @@ func (k *kmlReader) add(p *kmlPlacemark, folders []string) error {
 			for _, text := range append([]string{q.Outer}, q.Inner...) {
 				ring, err := kmlPositions(text)
 				if err != nil {
-					return k.rows.bad(err, where)
+					return k.rows.bad(noPosition, err, where)
 				}
 				rings = append(rings, ring)
 			}
 			polygons = append(polygons, rings)
 		}
 		if len(polygons) == 0 {
-			return k.rows.bad(errors.New("no polygon"), where)
+			return k.rows.bad(noPosition, errors.New("no polygon"), where)
 		}
 		k.rows.shapes.add(strings.TrimSpace(p.Name), polygons)
 		return nil
@@ -155,7 +155,7 @@ func (k *kmlReader) add(p *kmlPlacemark, folders []string) error {
 	}
 	k.rows.when = []byte(values[k.rows.opt.Time])
 	if len(g.Points) == 0 {
-		return k.rows.bad(errors.New("no Point, but another geometry or none"), where)
+		return k.rows.bad(noPosition, errors.New("no Point, but another geometry or none"), where)
 	}
 	for _, text := range g.Points {
 		at, err := kmlPositions(text)
@@ -163,7 +163,7 @@ func (k *kmlReader) add(p *kmlPlacemark, folders []string) error {
 			err = fmt.Errorf("a Point of %d positions", len(at))
 		}
 		if err != nil {
-			err = k.rows.bad(err, where)
+			err = k.rows.bad(noPosition, err, where)
 		} else {
 			err = k.rows.add(at[0][0], at[0][1], []byte(values[k.column]), where)
 		}

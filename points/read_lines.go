@@ -83,7 +83,7 @@ func (t *tableReader) split(line []byte) error {
 	}
 	if n+1 != len(t.names) {
 		where := func() string { return fmt.Sprintf("line %d", t.line) }
-		return t.rows.bad(fmt.Errorf("%w: %d, but %d in the header", csv.ErrFieldCount, n+1, len(t.names)), where)
+		return t.rows.bad(noFields, fmt.Errorf("%w: %d, but %d in the header", csv.ErrFieldCount, n+1, len(t.names)), where)
 	}
 	return t.row(&f, t.line)
 }

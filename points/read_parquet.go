@@ -133,7 +133,7 @@ func readRowGroup(group parquet.RowGroup, columns []*parquet.Column, used []int,
 		}
 		x, y, err := position(v[:positions])
 		if err != nil {
-			if err := rows.bad(err, where); err != nil {
+			if err := rows.bad(noPosition, err, where); err != nil {
 				return err
 			}
 			continue

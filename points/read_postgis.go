@@ -250,7 +250,7 @@ func addRow(values [][]byte, n int, srid int32, rows *rowSink) error {
 		return fmt.Errorf("%s: %d values, want 4", where(), len(values))
 	}
 	if values[0] == nil || len(values[1]) != 4 {
-		return rows.bad(errors.New("no geometry"), where)
+		return rows.bad(noPosition, errors.New("no geometry"), where)
 	}
 	if id := int32(binary.BigEndian.Uint32(values[1])); id != srid {
 		return fmt.Errorf("%s: reference system %d, and %d before: want one for all, as ST_Transform makes", where(), id, srid)
@@ -260,7 +260,7 @@ func addRow(values [][]byte, n int, srid int32, rows *rowSink) error {
 	}
 	x, y, err := parseWKBPoint(values[0])
 	if err != nil {
-		return rows.bad(err, where)
+		return rows.bad(noPosition, err, where)
 	}
 	rows.when = values[3]
 	return rows.add(x, y, values[2], where)

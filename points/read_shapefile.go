@@ -80,7 +80,7 @@ func readShapefile(shp *bufio.Reader, path string, open companions, rows *rowSin
 			continue
 		}
 		if err != nil {
-			if err := rows.bad(err, where); err != nil {
+			if err := rows.bad(noPosition, err, where); err != nil {
 				return err
 			}
 			continue

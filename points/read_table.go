@@ -115,7 +115,7 @@ func (t *tableReader) records(c *csv.Reader) error {
 			err = fmt.Errorf("%w: %d, but %d in the header", err, len(rec), len(t.names))
 		}
 		if err != nil {
-			if err := t.rows.bad(t.reason(err), t.lineOf(err)); err != nil {
+			if err := t.rows.bad(noFields, t.reason(err), t.lineOf(err)); err != nil {
 				return err
 			}
 			continue
@@ -144,7 +144,7 @@ func (t *tableReader) row(f *fields, line int) error {
 	where := func() string { return fmt.Sprintf("line %d", line) }
 	t.rows.when = f.time
 	if !utf8.Valid(f.feature) {
-		return t.rows.bad(fmt.Errorf("feature %q is not UTF-8: convert the file, such as with iconv", f.feature), where)
+		return t.rows.bad(noFeature, fmt.Errorf("feature %q is not UTF-8: convert the file, such as with iconv", f.feature), where)
 	}
 	if t.at.geometry >= 0 {
 		srid, x, y, err := parseWKTPoint(string(f.geometry))
@@ -158,7 +158,7 @@ func (t *tableReader) row(f *fields, line int) error {
 			err = t.rows.declare(fmt.Sprintf("EPSG:%d", srid))
 		}
 		if err != nil {
-			return t.rows.bad(fmt.Errorf("column %q: %w", t.names[t.at.geometry], err), where)
+			return t.rows.bad(noPosition, fmt.Errorf("column %q: %w", t.names[t.at.geometry], err), where)
 		}
 		return t.rows.add(x, y, f.feature, where)
 	}
@@ -169,7 +169,7 @@ func (t *tableReader) row(f *fields, line int) error {
 		if errX == nil {
 			col, text = t.at.y, f.y
 		}
-		return t.rows.bad(fmt.Errorf("column %q: %q is not a number", t.names[col], text), where)
+		return t.rows.bad(noPosition, fmt.Errorf("column %q: %q is not a number", t.names[col], text), where)
 	}
 	return t.rows.add(x, y, f.feature, where)
 }

@@ -17,7 +17,16 @@ type Set struct {
 	CRS      *CRS      // nil means unknown
 	Window   *Window   // study area; nil means that statistics that need one estimate it
 
-	least int // of the points of a feature that are kept; Clip drops features that have fewer left
+	least int     // of the points of a feature that are kept, for DropRare
+	rows  []int32 // of the input, from 0, by point; nil if no points were left out
+}
+
+// Row returns the number of a point in the input, from 1, also if points before it were left out.
+func (p *Set) Row(point int32) int {
+	if p.rows != nil {
+		point = p.rows[point]
+	}
+	return int(point) + 1
 }
 
 // Len returns the number of points.
@@ -149,8 +158,10 @@ func (p *Set) Where(keep func(i int) bool) *Set {
 // filter keeps some points, and the features that have any left.
 func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 	var b Builder
+	var rows []int32
 	for i, f := range p.Feature {
 		if feature(f) && point(i) {
+			rows = append(rows, int32(p.Row(int32(i)))-1)
 			b.Add(p.X[i], p.Y[i], p.Features[f])
 			if p.Time != nil {
 				b.time = append(b.time, p.Time[i])
@@ -158,7 +169,7 @@ func (p *Set) filter(feature func(f int32) bool, point func(i int) bool) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
+	out.CRS, out.Window, out.least, out.rows = p.CRS, p.Window, p.least, rows
 	return out
 }
 
@@ -171,7 +182,7 @@ func (p *Set) Rename(name func(feature string) string) *Set {
 	}
 	b.time = p.Time
 	out := b.Set()
-	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
+	out.CRS, out.Window, out.least, out.rows = p.CRS, p.Window, p.least, p.rows
 	return out
 }
 
@@ -182,8 +193,10 @@ func (p *Set) Spread(names func(feature string) []string) *Set {
 		all[f] = names(name)
 	}
 	var b Builder
+	var rows []int32
 	for i, f := range p.Feature {
 		for _, name := range all[f] {
+			rows = append(rows, int32(p.Row(int32(i)))-1)
 			b.Add(p.X[i], p.Y[i], name)
 			if p.Time != nil {
 				b.time = append(b.time, p.Time[i])
@@ -191,12 +204,16 @@ func (p *Set) Spread(names func(feature string) []string) *Set {
 		}
 	}
 	out := b.Set()
-	out.CRS, out.Window, out.least = p.CRS, p.Window, p.least
+	out.CRS, out.Window, out.least, out.rows = p.CRS, p.Window, p.least, rows
 	return out
 }
 
-// WithoutRare drops the features with fewer than least points, and their points. Clip does the same
-// again with what is returned.
+// DropRare drops the features of which fewer points are left than WithoutRare or
+// ReadOptions.MinPoints asked for, in a part of the points that were read.
+func (p *Set) DropRare() *Set { return p.WithoutRare(p.least) }
+
+// WithoutRare drops the features with fewer than least points, and their points. Clip and DropRare
+// do the same again with what is returned.
 func (p *Set) WithoutRare(least int) *Set {
 	id := make([]int32, len(p.Features))
 	p.least = least
@@ -213,6 +230,7 @@ func (p *Set) WithoutRare(least int) *Set {
 	}
 	for i, f := range p.Feature {
 		if id[f] >= 0 {
+			kept.rows = append(kept.rows, int32(p.Row(int32(i)))-1)
 			kept.X, kept.Y = append(kept.X, p.X[i]), append(kept.Y, p.Y[i])
 			kept.Feature = append(kept.Feature, id[f])
 			if p.Time != nil {

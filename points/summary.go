@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/par"
@@ -51,6 +52,8 @@ type Summary struct {
 	// TimeSpan has the first and the last time, in seconds since 1970; zeros, and no field in JSON,
 	// without times.
 	TimeSpan [2]int64 `json:"time_span,omitzero"`
+	// Times is the number of different times; 0 without any.
+	Times int `json:"times,omitempty"`
 
 	singles int // number of features with a single point
 }
@@ -103,6 +106,8 @@ func Summarise(ctx context.Context, p *Set, workers int) (*Summary, error) {
 	slices.SortStableFunc(s.Features, func(a, b FeatureSum) int { return b.Points - a.Points })
 	if p.Time != nil {
 		s.TimeSpan = [2]int64{slices.Min(p.Time), slices.Max(p.Time)}
+		sorted := slices.Sorted(slices.Values(p.Time))
+		s.Times = len(slices.Compact(sorted))
 	}
 	one := s.positions(p, workers)
 	if err := s.distances(ctx, l, one, workers); err != nil {
@@ -206,7 +211,7 @@ func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers 
 	s.Suggested = roundUp(neighbour(middleNeighbour))
 	// Count neighbours among all points, within the suggested distances and twice the largest.
 	all := newCells(l, 2*s.High)
-	for _, d := range []float64{s.Low, s.Suggested, s.High, 2 * s.High} {
+	for _, d := range slices.Compact([]float64{s.Low, s.Suggested, s.High, 2 * s.High}) {
 		counts := make([]float64, n)
 		limit := d * d
 		err := each(ctx, workers, (n+part-1)/part, func(_, b int) {
@@ -229,17 +234,22 @@ func (s *Summary) distances(ctx context.Context, l *plane, one []int32, workers 
 }
 
 // roundUp rounds up to two significant digits.
-func roundUp(v float64) float64 {
+func roundUp(v float64) float64 { return twoDigits(v, math.Ceil) }
+
+// roundDown rounds down to two significant digits.
+func roundDown(v float64) float64 { return twoDigits(v, math.Floor) }
+
+func twoDigits(v float64, round func(float64) float64) float64 {
 	if !(v > 0) {
 		return v
 	}
 	digits := 1 - int(math.Floor(math.Log10(v)))
 	if digits < 0 {
 		unit := math.Pow10(-digits)
-		return math.Ceil(v/unit) * unit
+		return round(v/unit) * unit
 	}
 	unit := math.Pow10(digits)
-	return math.Ceil(v*unit) / unit
+	return round(v*unit) / unit
 }
 
 // within counts the points within a distance of a position, at most a cell's side. limit is the
@@ -345,9 +355,26 @@ func (s *Summary) warn(p *Set, most bulk) {
 	if n := outliers(p, most); n > 0 {
 		say("%d points lie far from all others", n)
 	}
+	if n, example := s.alike(); n > 0 {
+		say("%d features differ from others in capitals or spaces only, such as %q and %q: are they the same?", n, example[0], example[1])
+	}
 	if s.singles > 0 {
 		say("%d features have a single point, which easily reaches any prevalence: points.ReadOptions.MinPoints leaves them out", s.singles)
 	}
+}
+
+// alike counts the features whose names are those of others but for capitals and spaces.
+func (s *Summary) alike() (n int, example [2]string) {
+	first := make(map[string]string, len(s.Features))
+	for _, f := range s.Features {
+		key := strings.ToLower(strings.Join(strings.Fields(f.Name), " "))
+		if other, ok := first[key]; !ok {
+			first[key] = f.Name
+		} else if n++; n == 1 {
+			example = [2]string{other, f.Name}
+		}
+	}
+	return n, example
 }
 
 // bulk has the ranges along x and y that hold most points.

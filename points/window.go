@@ -145,10 +145,10 @@ func (l *plane) frame(ctx context.Context, p *Set) (err error) {
 	w := p.Window
 	switch {
 	case w == nil:
-		l.o, err = l.estimateOutline(ctx)
+		l.o, err = l.estimateOutline(ctx, p)
 		return err
 	case w.estimated && w.share == 1: // without the rounding of coordinates that were converted
-		l.o = rectangle(l.minX, l.minY, l.width, l.depth)
+		l.o = l.around(p)
 		return nil
 	}
 	var rings [][][2]float64
@@ -187,11 +187,21 @@ func (l *plane) frame(ctx context.Context, p *Set) (err error) {
 		}
 	}
 	if outside > 0 && !w.estimated {
-		return fmt.Errorf("%d of %d points lie outside the window, such as (%.10g, %.10g): want a window that holds "+
-			"them, or points.Set.Clip, which leaves them out", outside, len(l.x), p.X[first], p.Y[first])
+		err := fmt.Errorf("%d of %d points lie outside the window, such as (%.10g, %.10g)", outside, len(l.x), p.X[first], p.Y[first])
+		if 2*outside > len(l.x) && w.isSwapped(p) {
+			return fmt.Errorf("%w: %s", err, swappedWindow)
+		}
+		return fmt.Errorf("%w: want a window that holds them, or points.Set.Clip, which leaves them out", err)
 	}
 	l.minX, l.minY, l.width, l.depth = l.o.minX, l.o.minY, l.o.maxX-l.o.minX, l.o.maxY-l.o.minY
 	return nil
+}
+
+const swappedWindow = "with x and y of the window swapped, they lie inside; want x first, which is the longitude"
+
+// isSwapped reports whether nine in ten points lie in the window once its axes are swapped.
+func (w *Window) isSwapped(p *Set) bool {
+	return share(p, func(x, y float64) bool { return w.Contains(y, x) }) >= 0.9
 }
 
 // Clip returns the points that lie in their window, and the number of the others. Features of which
@@ -209,9 +219,12 @@ func (p *Set) Clip(ctx context.Context) (*Set, int, error) {
 	}
 	in := p.Where(func(i int) bool { return l.o.holds(l.x[i], l.y[i]) })
 	if in.Len() == 0 {
+		if p.Window.isSwapped(p) {
+			return nil, 0, fmt.Errorf("none of %d points lies in the window: %s", p.Len(), swappedWindow)
+		}
 		return nil, 0, fmt.Errorf("none of %d points lies in the window: is it in another reference system?", p.Len())
 	}
-	return in.WithoutRare(p.least), p.Len() - in.Len(), nil
+	return in.DropRare(), p.Len() - in.Len(), nil
 }
 
 // parseWKTPolygons reads POLYGON ((...)) or MULTIPOLYGON (((...))).

@@ -154,7 +154,7 @@ func stage(t *testing.T, dir, line, result string) *scene {
 	files := map[string]string{
 		"old.txt": "the old rose\nthe rose\n", "new.txt": "the cat sat\nthe dog sat\nthe cat\n",
 		"a.run": "1 Q0 d1 1 2 a\n1 Q0 d2 2 1 a\n", "b.run": "1 Q0 d2 1 3 b\n",
-		"topics.txt": "1:cat\n2:dog\n", "points.csv": "x,y,feature\n0,0,A\n1,1,B\n9,9,A\n8,8,B\n",
+		"topics.txt": "1:cat\n2:dog\n", "points.csv": "x,y,feature\n0,0,A\n1,1,B\n9,9,A\n8,7,B\n",
 		"beir/corpus.jsonl":   `{"_id":"d1","title":"a","text":"the cat sat"}` + "\n",
 		"beir/queries.jsonl":  `{"_id":"q1","text":"cat"}` + "\n",
 		"beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",

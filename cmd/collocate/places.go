@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -110,8 +110,6 @@ func (p *placesFlags) check(flags *pflag.FlagSet) error {
 		return usagef("--svg -, --geojson - and --html -: only one of them can be written to standard output")
 	case p.ask.Regions != "" && p.mapped():
 		return usagef("--svg, --html, --geojson and --geopackage show all points: leave out --regions")
-	case (p.ask.Within == "") != (p.ask.Time == ""):
-		return usagef("--time and --within go together: the column of times, and the largest difference between neighbours")
 	case p.out != "" && tableWriter(p.out) == nil:
 		return usagef("--out %s: want a name that ends in .csv, .parquet or .json", p.out)
 	case p.format == "csv" && p.ask.Instances > 0:
@@ -160,7 +158,7 @@ func (p *placesFlags) mapped() bool {
 }
 
 func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error) {
-	if err := errors.Join(p.check(cmd.Flags()), noEmptyNames(cmd)); err != nil {
+	if err := p.check(cmd.Flags()); err != nil {
 		return err
 	}
 	if err := canWrite(p.svg, p.html, p.geojson, p.geopackage, p.rulesCSV, p.out); err != nil {
@@ -183,25 +181,17 @@ func (p *placesFlags) run(a *app, cmd *cobra.Command, paths []string) (err error
 	}
 	ask := p.ask
 	ask.Rules = ask.Rules || p.rulesCSV != ""
+	none, parts := 0, 0
 	answer, err := ask.Do(ctx, a.places(in), func(m *api.Mined) error {
-		p.summarise(a, m)
+		parts++
+		p.summarise(a, m, &none)
 		return p.draw(ctx, a, m)
 	})
 	if err != nil {
 		return asFlags(api.MineQuestion, err)
 	}
+	p.nothing(a, none, parts)
 	return p.print(a, in, answer, measured(int64(in.Len()), perPoints))
-}
-
-// noEmptyNames refuses flags that name a file with an empty name, as an unset variable of a shell
-// script makes: the study area would be another one without a word.
-func noEmptyNames(cmd *cobra.Command) error {
-	for _, name := range []string{"window", "regions", "hierarchy"} {
-		if f := cmd.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" {
-			return usagef("--%s is empty: want a file, or leave it out", name)
-		}
-	}
-	return nil
 }
 
 // places returns points with the engine for questions about them.
@@ -214,9 +204,6 @@ func (a *app) places(in *points.Input) *api.Places {
 // askPlaces answers a question about the points in files, which become those in the study area.
 func askPlaces[A any](a *app, cmd *cobra.Command, q *api.Question, ask any, paths []string) (
 	in *points.Input, answer A, err error) {
-	if err := noEmptyNames(cmd); err != nil {
-		return nil, answer, err
-	}
 	if err := api.Check(ask); err != nil {
 		return nil, answer, asFlags(q, err)
 	}
@@ -237,9 +224,13 @@ func askPlaces[A any](a *app, cmd *cobra.Command, q *api.Question, ask any, path
 	return in, found.(A), nil
 }
 
-// summarise prints what was mined.
-func (p *placesFlags) summarise(a *app, m *api.Mined) {
-	a.summary("%s: %s of %s, %s (%s)", what(m.Distance, p.ask.KNN, m.Points.CRS),
+// summarise prints what was mined in a part of the map. Parts without patterns are counted in none.
+func (p *placesFlags) summarise(a *app, m *api.Mined, none *int) {
+	part := ""
+	if m.Report.Region != "" {
+		part = m.Report.Region + ": "
+	}
+	a.summary("%s%s: %s of %s, %s (%s)", part, what(m.Distance, p.ask.KNN, m.Points.CRS),
 		counted(m.Points.Len(), "point"), counted(len(m.Points.Features), "feature"),
 		counted(len(m.Report.Patterns), "pattern"), m.Result.Engine)
 	switch {
@@ -248,11 +239,55 @@ func (p *placesFlags) summarise(a *app, m *api.Mined) {
 	case len(m.Points.Features) == 1:
 		a.summary("a pattern needs two features, and all points have the same: check --feature")
 	case len(m.Report.Patterns) == 0:
-		a.summary("no pattern has a participation index of %v or more: lower --min-prevalence or increase --distance or --knn", p.ask.MinPrevalence)
+		*none++
 	}
 	if m.Tested != "" {
-		a.summary("significance: %s of null %s (%s)", counted(p.ask.Significance, "round"), p.ask.Null, m.Tested)
+		a.summary("%ssignificance: %s of null %s (%s)%s", part, counted(p.ask.Significance, "round"), p.ask.Null, m.Tested,
+			fitted(m.Report.StudyArea, m.Report.Bandwidth, p.ask.Null, m.Points.CRS))
 	}
+}
+
+// fitted says what a null model chose, which a report must cite.
+func fitted(area, bandwidth float64, null points.Null, crs *points.CRS) string {
+	if area == 0 {
+		return ""
+	}
+	text, unit := fmt.Sprintf("; study area %.4g", area), crs.DistanceUnit()
+	switch {
+	case unit == "m" && area >= 1e6:
+		text = fmt.Sprintf("; study area %.4g square km", area/1e6)
+	case unit != "":
+		text += " square " + unit
+	}
+	switch {
+	case bandwidth > 0:
+		return text + fmt.Sprintf("; bandwidth %s of the density that all features share", withUnit(fourDigits(bandwidth), crs))
+	case null == points.Inhomogeneous || null == points.Cluster:
+		return text + "; uniform density, as far as the features tell"
+	}
+	return text
+}
+
+// fourDigits rounds to four digits.
+func fourDigits(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return v
+}
+
+// nothing advises if some parts of the map, or the only one, have no patterns.
+func (p *placesFlags) nothing(a *app, none, parts int) {
+	if none == 0 {
+		return
+	}
+	where := "no pattern has"
+	if parts > 1 {
+		where = fmt.Sprintf("in %d of %s no pattern has", none, counted(parts, "part"))
+	}
+	advice := "lower --min-prevalence or increase --distance or --knn"
+	if p.ask.Significance > 0 && p.ask.Alternative != coloc.Attraction {
+		advice += "; features that avoid each other are found by 'collocate places curve' and 'collocate places pairs', which compare all pairs"
+	}
+	a.summary("%s a participation index of %v or more: %s", where, p.ask.MinPrevalence, advice)
 }
 
 // draw writes the maps.

@@ -69,9 +69,6 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	if p.csv == "-" && p.svg == "-" {
 		return usagef("--csv - and --svg -: only one of them can be written to standard output")
 	}
-	if (p.ask.Within == "") != (p.ask.Time == "") {
-		return usagef("--time and --within go together: the column of times, and the largest difference between points")
-	}
 	if err := canWrite(p.csv, p.svg); err != nil {
 		return err
 	}
@@ -86,7 +83,7 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 	}
 	a.summary("%s of %s, %s of %s; %s", counted(in.Len(), "point"),
 		counted(len(in.Features), "feature"), counted(len(curves), "curve"),
-		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), null)
+		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), null+fitted(answer.StudyArea, answer.Bandwidth, p.ask.Null, in.CRS))
 	if p.csv != "" {
 		if err := a.writeTo(p.csv, func(w io.Writer) error { return p.writeCurves(w, in, curves) }); err != nil {
 			return fmt.Errorf("write curves: %w", err)

@@ -146,7 +146,7 @@ func writeLocal(a *app, path string, in *points.Input, local []coloc.LocalQuotie
 			if q.P <= 0.05 && !math.IsNaN(q.Value) {
 				kind += ", significant"
 			}
-			err := c.Write([]string{strconv.Itoa(int(q.Point) + 1), number(in.X[q.Point]), number(in.Y[q.Point]),
+			err := c.Write([]string{strconv.Itoa(in.Row(q.Point)), number(in.X[q.Point]), number(in.Y[q.Point]),
 				in.Features[in.Feature[q.Point]], in.Features[q.To], number(q.Value), number(q.P), kind})
 			if err != nil {
 				return err

@@ -54,8 +54,8 @@ func (a *app) readPoints(ctx context.Context, r *api.PointsReading, share int64,
 	if in.CRS != nil && in.CRS.EPSG == 3857 {
 		a.summary("Web Mercator stretches distances away from the equator, to twice their length at 60 degrees: convert to a local system for true metres")
 	}
-	if in.Skipped > 0 {
-		a.summary("left out %s", counted(in.Skipped, "bad row"))
+	if left := in.LeftOut(); left != "" {
+		a.summary("%s", left)
 	}
 	if in.Rare > 0 {
 		a.summary("left out %d points of features with fewer than %d points", in.Rare, opt.MinPoints)

@@ -70,7 +70,8 @@ func printSummary(a *app, in *points.Input, s *points.Summary) error {
 	row("extent", "%v, %v to %v, %v", s.Extent[0], s.Extent[1], s.Extent[2], s.Extent[3])
 	row("size", "%.6g x %.6g %s", s.Width, s.Depth, unit)
 	if in.Time != nil {
-		row("time", "%s to %s", utc(s.TimeSpan[0]), utc(s.TimeSpan[1]))
+		row("time", "%s to %s, %.4g days: %s", utc(s.TimeSpan[0]), utc(s.TimeSpan[1]),
+			float64(s.TimeSpan[1]-s.TimeSpan[0])/86400, counted(s.Times, "different time"))
 	}
 	if s.Nearest != nil {
 		row("nearest other position", "%.4g, %.4g, %.4g %s (quartiles)", s.Nearest[0], s.Nearest[1], s.Nearest[2], unit)

@@ -14,10 +14,11 @@ var table string
 
 // Entry is a line of the table.
 type Entry struct {
-	Code int
-	Name string
-	Base int    // system of longitudes and latitudes of a projected system; else 0
-	PROJ string // parameters of the projection as in a PROJ string, without "+"
+	Code      int
+	Positions int // of a system with heights: that of its positions, and nothing else is set
+	Name      string
+	Base      int    // system of longitudes and latitudes of a projected system; else 0
+	PROJ      string // parameters of the projection as in a PROJ string, without "+"
 
 	Ellipsoid string // semi-major axis and inverse flattening, of longitudes and latitudes
 	Prime     string // prime meridian, degrees east of Greenwich
@@ -42,6 +43,11 @@ func Lookup(code int) (e Entry, ok bool) {
 	f := strings.Split(line, "\t")
 	if f[0] != strconv.Itoa(code) {
 		return e, false
+	}
+	if of, ok := strings.CutPrefix(f[1], "="); ok {
+		e.Code = code
+		e.Positions, _ = strconv.Atoi(of) // the table is ours, and tested
+		return e, true
 	}
 	if base, err := strconv.Atoi(f[1]); err == nil {
 		e = Entry{Code: code, Base: base, Name: f[2], PROJ: f[3]}

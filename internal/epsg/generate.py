@@ -13,8 +13,9 @@ A line of longitudes and latitudes has a name, the semi-major axis and inverse f
 sphere), the prime meridian, and the Helmert transformation to WGS 84 (position vector) with its
 accuracy in metres. The transformation is - if none is known, and empty if it is the identity.
 A line of a projection has the system of its longitudes and latitudes, a name, and the parameters
-of a PROJ string. A name that begins with ~ has the name of that system in its place. All lines end
-with the area of use in whole degrees: west, south, east and north.
+of a PROJ string. A name that begins with ~ has the name of that system in its place. Both end with
+the area of use in whole degrees: west, south, east and north. A line of a system with heights has
+an equals sign and the number of its system of positions: 7415 =28992.
 """
 import math, random, re, sys, warnings
 
@@ -171,6 +172,13 @@ def values(code, base, op, area, n):
     return [",".join([str(code)] + [text(v, 5 if base and i < 2 else 11) for i, v in enumerate(r)]) for r in rows]
 
 
+def positions(code, known):
+    """Returns the line of a system with heights, or None."""
+    crs = pyproj.CRS.from_epsg(code)
+    flat = (crs.sub_crs_list[0] if crs.is_compound else crs.to_2d()).to_epsg()
+    return [str(code), "=%d" % flat] if flat in known else None
+
+
 def main():
     every = "--all" in sys.argv
     codes = lambda kind: sorted({int(i.code) for i in pyproj.database.query_crs_info("EPSG", kind, allow_deprecated=True)})
@@ -203,6 +211,9 @@ def main():
     for code in bases:
         if every and "(grads)" not in bases[code][1]:
             checks += values(code, None, ops[code], pyproj.CRS.from_epsg(code).area_of_use.bounds, 5)
+    known = {int(l[0]) for l in lines if "(grads)" not in l[1]}
+    for kind in (pyproj.enums.PJType.COMPOUND_CRS, pyproj.enums.PJType.GEOGRAPHIC_3D_CRS):
+        lines += filter(None, (positions(code, known) for code in codes(kind)))
     lines.sort(key=lambda l: int(l[0]))
     with open(sys.argv[1], "w", encoding="utf-8") as out:
         out.writelines("\t".join(l).rstrip("\t") + "\n" for l in lines)

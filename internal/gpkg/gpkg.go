@@ -2,6 +2,7 @@ package gpkg
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -15,7 +16,8 @@ import (
 type System struct {
 	EPSG int // EPSG code, such as 4326; -1: a plane without a location on earth
 	Name string
-	// Definition is the well-known text of a system without an EPSG code, whose EPSG is Custom.
+	// Definition is the well-known text of the system. One without an EPSG code, whose EPSG is
+	// Custom, needs it.
 	Definition string
 }
 
@@ -36,7 +38,7 @@ type Layer struct {
 	Rows     iter.Seq[Row]
 }
 
-// Column is a name and a type: INTEGER, REAL or TEXT.
+// Column is a name and a type: INTEGER, REAL, TEXT, or DATETIME with times as text.
 type Column struct{ Name, Type string }
 
 // Row is a row of a layer: its lines, or its point as a line of one position, and the values of the
@@ -136,7 +138,11 @@ func (d *database) systems(own System) {
 			"longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid"},
 	}
 	if _, ok := rows[own.EPSG]; !ok {
-		rows[own.EPSG] = []any{own.Name, nil, "EPSG", int64(own.EPSG), "undefined", own.Name}
+		definition := cmp.Or(own.Definition, "undefined")
+		if len(definition)+2*len(own.Name) > LongestDefinition {
+			definition = "undefined" // its number is known
+		}
+		rows[own.EPSG] = []any{own.Name, nil, "EPSG", int64(own.EPSG), definition, own.Name}
 		if own.EPSG == Custom {
 			rows[own.EPSG] = []any{own.Name, nil, "NONE", int64(Custom), own.Definition, own.Name}
 		}

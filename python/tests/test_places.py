@@ -135,15 +135,31 @@ def test_bad_rows_and_rare_features(tmp_path):
     with pytest.raises(CollocateError, match="skip_bad="):
         mine(path, 2, crs="planar")
     for points in (table, path):
-        with pytest.warns(CollocateWarning, match="1 rows without a feature"):
+        with pytest.warns(CollocateWarning, match="left out 1 bad row: 1 without"):
             counts = summary(points, crs="planar", skip_bad=True, min_points=2)["features"]
         assert counts == [{"feature": "a", "points": 2}, {"feature": "b", "points": 2}]
     with pytest.warns(CollocateWarning):
         found = mine(table, 2, 1, crs="planar", skip_bad=True, min_points=2)
     assert found[0]["features"] == ["a", "b"] and len(found) == 1
     hole = table.assign(x=[0, np.nan, 0, 1, 50, 2.0], kind="a")
-    with pytest.warns(CollocateWarning, match="1 rows"):
+    with pytest.warns(CollocateWarning, match="left out 1 bad row: 1 without a valid position .the first: row 1.$"):
         assert summary(hole, crs="planar", skip_bad=True)["points"] == 5
+
+
+def test_rare_features_are_those_in_the_window():
+    table = pd.DataFrame({
+        "x": [99, 1, 1, 2, 3, 3, 99], "y": [99, 1, 2, 1, 3, 4, 99.0],
+        "kind": ["b", "a", "a", "b", "c", "c", "b"],
+    })  # fmt: skip
+    with pytest.warns(CollocateWarning) as told:
+        found = mine(table, 9, 0.1, crs="planar", window="POLYGON((0 0,9 0,9 9,0 9,0 0))",
+                     clip=True, min_points=2, instances=1)  # fmt: skip
+    assert [p["features"] for p in found] == [["a", "c"]]
+    assert [str(w.message)[:35] for w in told] == [
+        "left out 2 points outside the windo", "left out 1 point of features with f"]  # fmt: skip
+    assert {i["row"] for i in found[0]["instances"][0]} <= {2, 3, 5, 6}  # of the table
+    with pytest.raises(ValueError, match="window: it is empty"):
+        mine(table, 9, crs="planar", window="")
 
 
 def test_points_that_are_no_points_are_named():

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -88,8 +87,8 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call, reading *api.Point
 		if err != nil {
 			return nil, err
 		}
-		if in.Skipped > 0 {
-			c.Note(fmt.Sprintf("%d rows without a feature or a position were left out", in.Skipped))
+		if left := in.LeftOut(); left != "" {
+			c.Note(left)
 		}
 		for _, g := range in.Guesses {
 			c.Note(g)
@@ -107,6 +106,7 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call, reading *api.Point
 		return nil, err
 	}
 	if _, ok := c.Array("time"); ok {
+		reading.Time = "time" // so that it is refused where it is not used
 		if set.Time, err = pipe.Get[int64](c.Message, "time"); err != nil {
 			return nil, err
 		}
@@ -127,6 +127,9 @@ func (a *placeArgs) points(ctx context.Context, c *pipe.Call, reading *api.Point
 		if err := points.CheckPosition(set.X[i], set.Y[i], o.CRS.Geographic()); err != nil {
 			return nil, pipe.Valuef("row %d: %w", i, err)
 		}
+	}
+	if o.MinPoints > 1 {
+		set = set.WithoutRare(o.MinPoints)
 	}
 	return set, nil
 }

@@ -84,7 +84,8 @@ class Points(TypedDict, total=False):
     ]  # fmt: skip
     min_points: Annotated[
         int, 1,
-        "leave out features with fewer points, which reach any prevalence by chance",
+        "leave out features with fewer points, also in the window and in each region, which "
+        "reach any prevalence by chance",
     ]  # fmt: skip
     skip_bad: Annotated[
         bool, False,
@@ -389,7 +390,7 @@ class Curve(InArea, Points, Resources, total=False):
     max_distance: Annotated[
         float, 0,
         "largest distance; by default half of where edges of the study area can be corrected, a "
-        "quarter of the shorter side of a rectangle",
+        "quarter of the shorter side of a rectangle, rounded down to two digits",
     ]  # fmt: skip
     top: Annotated[
         int, 0,

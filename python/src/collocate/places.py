@@ -145,8 +145,8 @@ def mine(
     args, arrays, source = _points(points, asked)
     if isinstance(hierarchy, Mapping):
         args["parents"] = {str(k): str(v) for k, v in hierarchy.items()}
-    elif hierarchy:
-        args["hierarchy"] = os.path.abspath(os.fspath(hierarchy))
+    elif hierarchy is not None:
+        args["hierarchy"] = os.fspath(hierarchy) and os.path.abspath(hierarchy)
     args |= {"knn": knn, "min_prevalence": min_prevalence, "map": True}
     if distance is not None and not (distance == 0 and knn):
         args["distance"] = distance if isinstance(distance, (str, int, float)) else list(distance)
@@ -328,7 +328,10 @@ def _points(
     if not hasattr(getattr(points, "geometry", None), "geom_type") or x or y:
         at = _position(points, x, y)
     feature = _feature(points, feature, at or ())
-    points = _good(points, feature, at, min_points or 1, skip_bad)
+    points = _good(points, feature, at, time, skip_bad)
+    kinds = points[feature].astype(str).value_counts()
+    if min_points and len(kinds) and kinds.iloc[0] < min_points:
+        warn(f"min_points={min_points} leaves no points: no feature has so many")
     kind = points[feature]
     if at is None:
         geometry = points.geometry
@@ -349,6 +352,8 @@ def _points(
     rank = np.empty(len(names), dtype=np.int32)
     rank[order] = np.arange(len(names), dtype=np.int32)
     args: dict[str, Any] = {**rest, "features": [str(names[i]) for i in order]}
+    if min_points is not None:  # also counted in the study area and in each region
+        args["min_points"] = min_points
     if crs is not None:
         args["crs"] = _crs(crs)
     arrays: dict[str, np.ndarray] = {
@@ -381,28 +386,35 @@ def _numbers(points: Any, name: Any) -> np.ndarray:
         raise ValueError(f"column {name!r}: {err}") from None
 
 
-def _good(points: Any, feature: Any, at: Any, min_points: int, skip_bad: bool | None) -> Any:
-    """The rows that have a feature, of which there are enough, and a position."""
+def _good(points: Any, feature: Any, at: Any, time: str | None, skip_bad: bool | None) -> Any:
+    """The rows that have a feature, a position, and a time if that is wanted."""
     kind = points[feature]
     bad = kind.isna().to_numpy() | (kind.astype(str).str.strip() == "").to_numpy()
-    if skip_bad:
-        if at is None:
-            bad |= (points.geometry.isna() | points.geometry.is_empty).to_numpy()
-        else:
-            for name in at:
-                bad |= ~np.isfinite(_numbers(points, name))
+    if not skip_bad:
         if bad.any():
-            warn(f"{int(bad.sum()):,} rows without a feature or a position were left out")
-            points = points[~bad]
-    elif bad.any():
-        raise ValueError(
-            f"row {int(np.argmax(bad))}: has no feature (skip_bad= leaves such rows out)"
-        )
-    if min_points > 1:
-        kind = points[feature].astype(str)
-        points = points[(kind.map(kind.value_counts()) >= min_points).to_numpy()]
-        if not len(points) and len(kind):
-            warn(f"min_points={min_points} leaves no points: no feature has so many")
+            raise ValueError(
+                f"row {int(np.argmax(bad))}: has no feature (skip_bad= leaves such rows out)"
+            )
+        return points
+    lacks = {"a feature": bad}
+    if at is None:
+        absent = (points.geometry.isna() | points.geometry.is_empty).to_numpy()
+    else:
+        absent = ~np.isfinite([_numbers(points, name) for name in at]).all(axis=0)
+    lacks["a valid position"] = absent & ~bad
+    bad = bad | absent
+    if time is not None:
+        late = points[_column(points, time, "time")].isna().to_numpy() & ~bad
+        lacks["a valid time"] = late
+        bad = bad | late
+    if bad.any():
+        why = "; ".join(
+            f"{int(of.sum())} without {what} (the first: row {int(np.argmax(of))})"
+            for what, of in lacks.items() if of.any()
+        )  # fmt: skip
+        n = int(bad.sum())
+        warn(f"left out {n} bad {'row' if n == 1 else 'rows'}: {why}")
+        points = points[~bad]
     return points
 
 

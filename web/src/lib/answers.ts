@@ -98,6 +98,7 @@ export interface Curve {
   at?: number // Older form of the field of curves.
   attract?: boolean // Older form of the field of curves.
   b?: string // Older form: the second.
+  bandwidth?: number // That of the null model's density that all features share; 0 if it was found uniform, or the null model has none.
   curves: {
     a: string // One feature.
     at: number // The distance of the largest deviation.
@@ -141,6 +142,7 @@ export interface Curve {
   pair_correlation?: (number | null)[] // Older form of the field of curves.
   participation_index?: (number | null)[] // Older form of the field of curves.
   rounds: number // Of the null model.
+  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none.
   unit: string // Of distances; "" if it is not known.
   within?: string // How long apart pairs of points are at most.
 }
@@ -414,6 +416,7 @@ export interface Pattern {
 }
 
 export interface Patterns {
+  bandwidth?: number // See StudyArea.
   distance?: number // 0: any with KNN, otherwise the same position.
   engine?: string // Where the patterns were found; the command leaves it out, as all give the same.
   micros?: number // The duration in microseconds; 0 means that it was not measured.
@@ -429,6 +432,7 @@ export interface Patterns {
     then: string[] // Names of the features that follow.
   }[] // Set by AddRules.
   runs?: Report[] // One for each distance and region, if there are several.
+  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. NullModel sets both.
   total: number // Number of patterns found, of which the best may be listed.
   unit?: string // Unit of the distance, if it is known.
 }
@@ -467,6 +471,7 @@ export interface Points {
 }
 
 export interface Report {
+  bandwidth?: number // See StudyArea.
   distance?: number // 0: any with KNN, otherwise the same position.
   patterns: Pattern[] // In the order of the result.
   region?: string // Part of the map; "" means all of it.
@@ -478,6 +483,7 @@ export interface Report {
     participation_index: number // Index of If and Then together.
     then: string[] // Names of the features that follow.
   }[] // Set by AddRules.
+  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. NullModel sets both.
   unit?: string // Unit of the distance, if it is known.
 }
 
@@ -617,6 +623,7 @@ export interface Summary {
   positions: number // The number of different positions.
   sampled: number // The number of points that distances and neighbours were computed from.
   time_span?: [number, number] // TimeSpan has the first and the last time, in seconds since 1970; zeros, and no field in JSON, without times.
+  times?: number // The number of different times; 0 without any.
   unit: string // Unit of distances; "" means unknown.
   warnings: string[] // Sentences about what may be wrong with the points; empty if nothing is.
   width: number // West to east, or along x, in the unit of distances.
