@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 )
 
 // pairSums has the sums that all statistics by distance need, for every pair of features, or only
@@ -97,13 +98,21 @@ func (l *plane) sumPairs(ctx context.Context, workers, bins int, most float64, e
 	}
 	parts := make([]*pairSums, max(1, workers))
 	var mu sync.Mutex
-	err := each(ctx, workers, (len(c.x)+blockPoints-1)/blockPoints, func(w, b int) {
+	var done atomic.Int64
+	blocks := (len(c.x) + blockPoints - 1) / blockPoints
+	if l.progress != nil {
+		l.progress(0, int64(blocks))
+	}
+	err := each(ctx, workers, blocks, func(w, b int) {
 		if parts[w] == nil {
 			mu.Lock()
 			parts[w] = newPairSums(k, bins, most, edges, some)
 			mu.Unlock()
 		}
 		parts[w].block(ctx, l, c, b*blockPoints, min(len(c.x), (b+1)*blockPoints), most, covered)
+		if l.progress != nil {
+			l.progress(done.Add(1), int64(blocks))
+		}
 	})
 	if err != nil {
 		return nil, err

@@ -21,11 +21,12 @@ type plane struct {
 	features     int
 	minX, minY   float64
 	width, depth float64
-	o            *outline  // the study area; nil before frame
-	far          float64   // kept by reach
-	covered      *overlaps // of a study area that is no rectangle, for sums; nil means not made yet
-	slide        *slide    // how features have moved, if that counts
-	times        *times    // nil unless pairs of points must be near in time, too
+	o            *outline                // the study area; nil before frame
+	far          float64                 // kept by reach
+	covered      *overlaps               // of a study area that is no rectangle, for sums; nil means not made yet
+	slide        *slide                  // how features have moved, if that counts
+	times        *times                  // nil unless pairs of points must be near in time, too
+	progress     func(done, total int64) // of sums of pairs; nil means none
 
 	forward, back func(x, y float64) (float64, float64) // from and to the coordinates of the Set
 }

@@ -28,7 +28,8 @@ func parse(text string) (list []result, err error) {
 }
 
 // tables writes results as Markdown: how often there is dependence where there is none, and the
-// power where some was planted. A cell that was not simulated is a dash.
+// power where some was planted. A cell that was not simulated is a dash; other numbers of
+// simulations than 1,000 are in parentheses.
 func tables(text string) (string, error) {
 	list, err := parse(text)
 	if err != nil {
@@ -54,6 +55,9 @@ func tables(text string) (string, error) {
 					})
 					if at >= 0 {
 						cell = map[string]string{"places": list[at].places, "curve": list[at].curve}[c.curve]
+						if n := list[at].simulations; n != "1000" {
+							cell += " (" + n + ")"
+						}
 					}
 					fmt.Fprintf(&b, " %s |", cell)
 				}
