@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/lockfile"
 	"github.com/collocate/collocate/text"
 )
@@ -18,6 +19,9 @@ import (
 // Make makes an index of what build writes to a folder: an index, with segments or without. The
 // error wraps generations.ErrExists if there is one already.
 func (x *Index) Make(ctx context.Context, o segments.Options, build func(dir string, o segments.Options) error) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	return x.about(x.make(ctx, o, build))
 }
 

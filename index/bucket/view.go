@@ -11,6 +11,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/internal/atomicfile"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/lockfile"
 )
 
@@ -106,6 +107,9 @@ func (v *View) Generation() *generations.Generation {
 // Refresh makes the folder have the newest generation, and reports whether that is a newer one.
 // Those who have the index in the folder open see it by their own Refresh.
 func (v *View) Refresh(ctx context.Context) (changed bool, err error) {
+	if err := given.Context(ctx); err != nil {
+		return false, err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for try := 0; ; try++ {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/disk"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Folder is a store in a folder, which several machines may share if its file system makes hard
@@ -41,7 +42,7 @@ func (s Folder) Read(ctx context.Context, name string, most int64) ([]byte, erro
 
 // Open implements Store.
 func (s Folder) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
-	if err := ctx.Err(); err != nil {
+	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(s.path(name))
@@ -61,6 +62,9 @@ const unlinked = ".writing"
 
 // Create implements Store. The object is a link to a file that was written and synced before.
 func (s Folder) Create(ctx context.Context, name string, data []byte) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	path := s.path(name)
 	if err := s.prepare(ctx, path); err != nil {
 		return err
@@ -109,6 +113,9 @@ func (s Folder) write(data []byte) (path string, err error) {
 
 // Put implements Store.
 func (s Folder) Put(ctx context.Context, name string, data io.ReadSeeker, size int64) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	path := s.path(name)
 	if err := s.prepare(ctx, path); err != nil {
 		return err
@@ -124,6 +131,9 @@ func (s Folder) Put(ctx context.Context, name string, data io.ReadSeeker, size i
 
 // List implements Store.
 func (s Folder) List(ctx context.Context, prefix string, limit int) (list []Object, err error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(filepath.Dir(s.dir)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoBucket, err)
 	}
@@ -171,6 +181,9 @@ func (s Folder) List(ctx context.Context, prefix string, limit int) (list []Obje
 // Now implements Store. The clock is that of the file system, which may be on another machine. It
 // removes files that processes left when they were killed.
 func (s Folder) Now(ctx context.Context) (now time.Time, err error) {
+	if err := given.Context(ctx); err != nil {
+		return now, err
+	}
 	if err := s.prepare(ctx, s.path(probeName)); err != nil {
 		return now, err
 	}
@@ -195,7 +208,7 @@ func (s Folder) Now(ctx context.Context) (now time.Time, err error) {
 
 // Delete implements Store. The folder of a segment that has no files any more is removed, too.
 func (s Folder) Delete(ctx context.Context, name string) error {
-	if err := ctx.Err(); err != nil {
+	if err := given.Context(ctx); err != nil {
 		return err
 	}
 	path := s.path(name)

@@ -13,6 +13,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Index is an index in a store. Several goroutines may use it at once.
@@ -61,6 +63,9 @@ func FileName(segment, file string) string { return segmentsFolder + segment + "
 // means DefaultGrace. Vacant should be called before segments are put. The error wraps ErrExists if
 // there is one by now.
 func (x *Index) Make(ctx context.Context, first Generation) (*Generation, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	if first.Segments == nil {
 		first.Segments = []Segment{}
 	}
@@ -183,6 +188,9 @@ func (x *Index) At(ctx context.Context, number uint64) (*Generation, error) {
 
 // Refresh returns the newest generation if it is newer than g, and otherwise nil.
 func (x *Index) Refresh(ctx context.Context, g *Generation) (*Generation, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
 	at := x.clock.Since()
 	next, err := x.read(ctx, g.Number+1)
 	if !x.late(g) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Lease is the right to merge segments or to collect garbage, for some time. It keeps processes
@@ -80,12 +82,18 @@ func (l *Lease) write(ctx context.Context, holder string, d time.Duration) error
 // Renew makes the lease last for d from now. The error wraps fs.ErrExist if another process has
 // taken it meanwhile.
 func (l *Lease) Renew(ctx context.Context, holder string, d time.Duration) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	l.number++
 	return l.write(ctx, holder, d)
 }
 
 // End gives the lease back.
 func (l *Lease) End(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	l.number++
 	err := l.write(ctx, "nobody", 0)
 	if errors.Is(err, fs.ErrExist) { // it has expired, and is another's
