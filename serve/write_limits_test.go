@@ -232,3 +232,47 @@ func TestDeletingFromAnIndexThatIsGone(t *testing.T) {
 		t.Errorf("%d documents are deleted, %v; want %v", n, err, errDropped)
 	}
 }
+
+// A server that stops while it commits also commits what was changed meanwhile.
+func TestChangesDuringTheLastCommit(t *testing.T) {
+	v := writable(t, Options{CommitEvery: time.Hour})
+	must(t, v, "PUT", "/v1/indexes/zoo", "", 201)
+	ix := v.index("zoo")
+	c := ix.writer
+	w, broken, err := c.open(segments.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(id string) {
+		t.Helper()
+		err := w.Add(text.Document{ID: id, Text: []byte("bear")})
+		if err == nil {
+			err = c.changed(t.Context(), 1, 1, broken, refreshNot, new(writeAnswer))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ix.looking.Lock() // so that a commit does not end
+	change("first")
+	c.poke()
+	for c.counts().pending > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	change("second")
+	closed := make(chan error, 1)
+	go func() { closed <- c.close() }()
+	<-c.ctx.Done()
+	ix.looking.Unlock()
+	if err := <-closed; err != nil {
+		t.Errorf("close: %v", err)
+	}
+	s, err := search.Open(ix.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if n := s.Index().Docs(); n != 2 {
+		t.Errorf("%d documents are on disk, want both", n)
+	}
+}

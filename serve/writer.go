@@ -112,10 +112,11 @@ func (c *writer) run(w *segments.Writer) {
 		case <-c.kick:
 		case <-c.ctx.Done():
 		}
+		last := c.ctx.Err() != nil // else changes may have come during the commit
 		c.committing.Lock()
 		err := c.commit(w)
 		c.committing.Unlock()
-		if err != nil || c.ctx.Err() != nil {
+		if err != nil || last {
 			c.lose(w)
 			return
 		}
