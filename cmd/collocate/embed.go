@@ -34,9 +34,10 @@ func newEmbedCmd(a *app) *cobra.Command {
 		Long: `Make a vector for each word of a .cooc file, so that words that occur in similar contexts have
 similar vectors. --method glove trains them as Stanford GloVe does, on a matrix weighted by
 distance. --method svd factors the positive pointwise mutual information of the matrix (context
-smoothing 0.75), which is fast for small matrices. It iterates until the residual, the mean of
-|M M'u - s^2 u| / s^2 over all dimensions, is at most 0.005, or 30 times. For a given seed, both give the same vectors,
-to the bit, on one thread, on many and on a GPU, where glove allows at most 1016 dimensions.
+smoothing 0.75), which is fast for small matrices. It iterates until the residual, the root mean
+square of |M M'u - s^2 u| / s^2 over all dimensions, is at most 0.005, or 30 times. For a given seed,
+both give the same vectors, to the bit, on one thread, on many and on a GPU, where glove allows at
+most 1016 dimensions.
 
 ` + vectorFiles,
 		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec
