@@ -77,18 +77,33 @@ func TestDocumentsByExample(t *testing.T) {
 	}{
 		{"a.docx", `docx "Top" "Top\none \ttwo" 1@0:Top`, zipped("word/document.xml", wordText, "word/styles.xml", wordStyles), nil},
 		{"a.pptx", `pptx "" "one\nten"`, zipped("ppt/slides/slide10.xml", "<p><t>ten</t></p>", "ppt/slides/slide1.xml", "<p><t>one</t></p>"), nil},
+		{"a.pptx", `pptx "" "one\nsaid\nasked"`, zipped("ppt/slides/slide1.xml", "<p><t>one</t></p>", "ppt/slides/_rels/slide1.xml.rels",
+			`<r><r Type="x/notesSlide" Target="../notesSlides/n.xml"/><r Type="x/comments" Target="../comments/c.xml"/></r>`,
+			"ppt/notesSlides/n.xml", "<p><t>said</t></p>", "ppt/comments/c.xml", "<cm><text>asked</text></cm>"), nil},
+		{"a.docx", `docx "" "x\ntop"`, zipped("word/document.xml", "<p><t>x</t></p>", "word/header1.xml", "<p><t>top</t></p>"), nil},
 		{"a.odt", `opendocument "M" "Top\na  b\n\nSub" 1@0:Top 2@10:Sub`, zipped("meta.xml", `<m><title>M</title><creator>Anna</creator></m>`,
 			"content.xml", `<d><tracked-changes><p>no</p></tracked-changes><h outline-level="1">Top</h><p>a<s c="2"/>b</p><h outline-level="2">Sub</h></d>`),
 			map[string][]string{"author": {"Anna"}}},
 		{"a.epub", `epub "A book" "One\n\ntext\n\nTwo" 1@0:One 1@11:Two`, zipped("META-INF/container.xml", bookContainer, "OEBPS/b.opf", bookList,
 			"OEBPS/two.xhtml", "<h1>Two</h1>", "OEBPS/one a.xhtml", "<h1>One</h1><p>text"), map[string][]string{"author": {"Anna"}}},
+		{"a.epub", `epub "A book" "Two" 1@0:Two`, zipped("b/META-INF/container.xml", bookContainer, "b/OEBPS/b.opf", bookList,
+			"b/OEBPS/two.xhtml", "<h1>Two</h1>"), nil},
 		{"a.eml", `mail "café" "au läit"`, []byte(letter), map[string][]string{"from": {"Anná", "anna@b.org"}, "to": {"c@d.org"},
 			"date": {"2024-02-29T11:00:00Z"}, "attachment": {"a.pdf"}}},
+		{"a.eml", `mail "s" "one\n\nin\n\nwithin\n\nbeside"`, []byte("Subject: s\nContent-Type: multipart/mixed; boundary=wrong\n\n--x\n\none\n" +
+			"--x\nContent-Type: message/rfc822\nContent-Disposition: attachment\n\nSubject: in\n\nwithin\n" +
+			"--x\nContent-Type: text/x-diff\nContent-Disposition: attachment; filename=a.diff\n\nbeside\n--x--\n"),
+			map[string][]string{"attachment": {"unnamed", "a.diff"}}},
+		{"a.eml", `mail "s" ""`, []byte("Subject: s\nContent-Type: multipart/encrypted; boundary=x\n\n--x\n\nversion\n--x--\n"),
+			map[string][]string{"problem": {"encrypted"}}},
+		{"a.eml", `mail "" ""`, []byte("From: a@b.org\n\n"), map[string][]string{"from": {"a@b.org"}}},
+		{"a.eml", `mail "" "no subtype"`, []byte("Content-Type: text\n\nno subtype\n"), nil},
 		{"a.mbox", `mail "a" "one\nFrom here"mail "b" "two"`, []byte("From a@b Thu Feb 29 12:00:00 2024\nSubject: a\n\none\n>From here\n\n" +
 			"From c@d Thu Feb 29 12:00:00 2024\nSubject: b\n\ntwo\n"), nil},
 		{"a.pdf", `pdf "A page" "Hello big world\nsecond line, divided here\n\nend"`,
 			onePage("BT /F 10 Tf 0 100 Td (Hello) Tj 30 0 Td (big) Tj [( w) -10 (orld)] TJ 0 -12 TD (second line, di-) Tj T* (vided here) Tj 0 -40 Td (end) Tj ET"),
 			map[string][]string{"author": {"Anna"}, "date": {"2024-02-29"}}},
+		{"a.pdf", `pdf "A page" "x"`, append(append([]byte("HTTP/1.1 200\r\n\r\n"), onePage("BT /F 1 Tf (x) Tj ET")...), make([]byte, 3000)...), nil},
 		{"a.pdf", `pdf "" "x"`, bytes.Replace(onePage("BT /F 1 Tf (x) Tj ET"), []byte("A page"), []byte(`A \Cage`), 1), nil},
 	} {
 		docs, err := Read(c.name, c.file, Options{})
@@ -116,6 +131,8 @@ func TestDocumentsThatAreNotRead(t *testing.T) {
 		{"a.odt", bomb, TooLarge},
 		{"a.odt", zipped("content.xml", "<p/>"), NoText},
 		{"a.epub", zipped("META-INF/container.xml", bookContainer), Broken},
+		{"a.epub", zipped("b/META-INF/container.xml", bookContainer, "b/META-INF/encryption.xml", `<r URI="OEBPS/two.xhtml"/>`,
+			"b/OEBPS/b.opf", bookList, "b/OEBPS/two.xhtml", "x"), Encrypted},
 		{"a.pdf", onePage("q Q"), NoText},
 		{"a.pdf", []byte("%PDF-1.4\nnothing"), Broken},
 		{"a.pdf", bytes.Replace(onePage("q"), []byte("/Size"), []byte("/Encrypt<</Filter/Other/V 9>>/ID[(a)(b)]/Size"), 1), Encrypted},

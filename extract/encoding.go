@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 const windows1252 = "windows-1252"
@@ -37,6 +38,10 @@ func byMark(data []byte) (name string, length int) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		return "utf-8", 3
+	case bytes.HasPrefix(data, []byte("\xff\xfe\x00\x00")) && len(data)%4 == 0:
+		return "utf-32le", 4
+	case bytes.HasPrefix(data, []byte("\x00\x00\xfe\xff")) && len(data)%4 == 0:
+		return "utf-32be", 4
 	case bytes.HasPrefix(data, []byte("\xff\xfe")) && len(data)%2 == 0:
 		return "utf-16le", 2
 	case bytes.HasPrefix(data, []byte("\xfe\xff")) && len(data)%2 == 0:
@@ -126,6 +131,10 @@ func convert(data []byte, name string) ([]byte, string) {
 		e = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
 	case "utf-16be":
 		e = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	case "utf-32le":
+		e = utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM)
+	case "utf-32be":
+		e = utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM)
 	default:
 		var err error
 		if e, err = htmlindex.Get(name); err != nil {

@@ -25,7 +25,7 @@ type Document struct {
 	Headings []Heading
 	// Fields are values that the file states: author, date, link, from, to, language and others.
 	Fields map[string][]string
-	// Encoding is that of the file, by its name in the WHATWG standard.
+	// Encoding is that of the file, by its name in the WHATWG standard, or utf-32le or utf-32be.
 	Encoding string
 }
 
@@ -199,11 +199,14 @@ func (in *input) read() (docs []Document, err error) {
 			return nil, fail(TooLarge, "%d bytes of text: at most %d are read", len(d.Text), in.o.maxText())
 		}
 	}
-	if !some && r.kind != "text" && r.kind != "code" && len(in.data) > 0 {
+	if !some && !slices.Contains(mayBeEmpty, r.kind) && len(in.data) > 0 {
 		return nil, &Error{Why: NoText}
 	}
 	return docs, nil
 }
+
+// mayBeEmpty are kinds of which a file without text is no problem: a mail has its header.
+var mayBeEmpty = []string{"text", "code", "mail", "mailbox"}
 
 // zippedKinds are the kinds whose files are zip files. Only their extensions tell them apart.
 var zippedKinds = []string{"docx", "pptx", "opendocument", "epub"}
@@ -235,7 +238,7 @@ func (in *input) byBytes() string {
 		bytes.HasPrefix(head, []byte("<html")) {
 		return "html"
 	}
-	if i := bytes.Index(start, []byte("%PDF-")); i >= 0 && i < 100 {
+	if i := bytes.Index(start, []byte("%PDF-")); i == 0 || i > 0 && (in.extension() == "pdf" || i < 100) {
 		return "pdf"
 	}
 	if bytes.HasPrefix(start, []byte("From ")) && boxStart.Match(start) {

@@ -31,6 +31,9 @@ func TestKindsByExample(t *testing.T) {
 		{"a.md", "# One *two*\ntext\n\n```\n# no heading\n```\nThree\n---\n",
 			"markdown \"One two\" \"# One *two*\\ntext\\n\\n```\\n# no heading\\n```\\nThree\\n---\\n\" 1@0:One two 2@39:Three"},
 		{"a.md", "---\ntitle: A plan\n---\nx\n", `markdown "A plan" "---\ntitle: A plan\n---\nx\n"`},
+		{"a.md", "+++\ntitle = \"A \\\"plan\\\"\" # x\n[more]\ntitle = \"no\"\n+++\n# x", `markdown "A \"plan\"" ` +
+			`"+++\ntitle = \"A \\\"plan\\\"\" # x\n[more]\ntitle = \"no\"\n+++\n# x" 1@53:x`},
+		{"a.md", "# One\rtext\r## Two\rend", `markdown "One" "# One\rtext\r## Two\rend" 1@0:One 2@11:Two`}, // of old Macs
 		{"a.md", "## [Link](http://a.b) ##\n- item\n---\n", `markdown "" "## [Link](http://a.b) ##\n- item\n---\n" 2@0:Link`},
 		{"a.rst", "====\nTop\n====\n\nPart\n----\ntext\n", `rst "Top" "====\nTop\n====\n\nPart\n----\ntext\n" 1@5:Top 2@15:Part`},
 		{"a.html", "<title>T</title><style>x{}</style><p>a&amp;b <b>c</b>d<h2>H<script>no()</script> i</h2>end<br>x",
@@ -40,6 +43,14 @@ func TestKindsByExample(t *testing.T) {
 			`{"cell_type":"markdown","source":"\n## U"}]}`, `notebook "T" "# T\nx\n\n1+1\n\n2\n\n## U" 1@0:T 2@15:U`},
 		{"a.srt", "1\n00:00:01,000 --> 00:00:02,000\n<i>Hello</i>\nthere\n\n2\n00:00:03,000 --> 00:00:04,000\n2\n",
 			`subtitles "" "Hello\nthere\n2\n"`},
+		{"a.srt", "template c\n----\n", `text "" "template c\n----\n"`}, // of Emacs
+		{"a.ipynb", `{"worksheets":[{"cells":[{"cell_type":"code","input":["a = 1","a.b"],"outputs":[{"ename":"E","evalue":"no b",` +
+			`"traceback":["\u001b[0;31mE\u001b[0m","no b"]},{"ename":"F","evalue":"x"},{"text":["\u001b[32mok"]}]}]}]}`,
+			`notebook "" "a = 1\na.b\n\nE\nno b\n\nF: x\n\nok"`},
+		{"a.html", `<p>x<svg><title>no</title><text>one</text><text>two</text></svg><math><semantics><mi>E</mi><annotation>no</annotation></semantics></math>y`,
+			`html "" "x one two E y"`},
+		{"a.xhtml", `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/></head><p>a<iframe/>b<![CDATA[<c>]]>`,
+			`html "" "ab<c>"`},
 		{"a.vtt", "WEBVTT\n\nNOTE no\n\nid\n00:01.000 --> 00:02.000 align:start\n<v Anna>Tom &amp; I\n", `subtitles "" "Tom & I\n"`},
 	} {
 		docs, err := Read(c.name, []byte(c.file), Options{})
@@ -59,6 +70,8 @@ func TestFields(t *testing.T) {
 	}{
 		{"a.md", "---\nauthor: Anna\ndate: 2024-02-29\ntags: [a, b]\n---\n[x](y.md) <https://z.org>\n",
 			map[string][]string{"author": {"Anna"}, "date": {"2024-02-29"}, "tag": {"a", "b"}, "link": {"y.md", "https://z.org"}}},
+		{"a.md", "+++\nauthor = 'Anna'\ndate = 2024-02-29T10:00:00Z\ntags = [\n  \"a\", 'b',\n]\ndraft = true\n+++\n",
+			map[string][]string{"author": {"Anna"}, "date": {"2024-02-29T10:00:00Z"}, "tag": {"a", "b"}}},
 		{"a.html", `<html lang=de><meta name=Author content="B"><meta name=date content=nonsense><a href=x><a href=#y><a href=x>t`,
 			map[string][]string{"language": {"de"}, "author": {"B"}, "link": {"x"}}},
 	} {
@@ -76,6 +89,8 @@ func TestEncodings(t *testing.T) {
 		{"a.txt", "\xef\xbb\xbfé", "", "utf-8", "é"},
 		{"a.txt", "\xff\xfeg\x00\xe9\x00", "", "utf-16le", "gé"},
 		{"a.txt", "\xfe\xff\x00g\x00\xe9", "", "utf-16be", "gé"},
+		{"a.txt", "\xff\xfe\x00\x00g\x00\x00\x00\xe9\x00\x00\x00", "", "utf-32le", "gé"},
+		{"a.txt", "\x00\x00\xfe\xff\x00\x00\x00g\x00\x00\x00\xe9", "", "utf-32be", "gé"},
 		{"a.txt", "h\x00e\x00l\x00l\x00o\x00", "", "utf-16le", "hello"},
 		{"a.txt", "caf\xe9", "", "windows-1252", "café"},
 		{"a.txt", "\xcf\xf0\xe8\xe2\xe5\xf2", "windows-1251", "windows-1251", "Привет"},
@@ -118,7 +133,7 @@ func TestWhatIsNotRead(t *testing.T) {
 		{"a.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", Unknown},
 		{"a.txt", "\x00\x01\x02\x03", Unknown},
 		{"a.ipynb", "{", Broken},
-		{"a.srt", "nothing", Broken},
+		{"a.vtt", "WEBVTT\n\nNOTE no\n", NoText},
 		{"a.html", "<body><script>x</script>", NoText},
 		{"a.txt.gz", packed("x")[:12], Broken},
 		{"a.txt.gz", packed(strings.Repeat("x", 2000)), TooLarge},

@@ -24,6 +24,8 @@ type page struct {
 	lines   int  // line ends that are due before it
 	pre     int  // depth of elements whose white space counts
 	skip    int  // depth of elements that are not shown
+	xml     bool // XHTML, in which any element may be <empty/>
+	foreign int  // depth of SVG and MathML, which have names of their own
 	title   bool
 	heading int // level of the heading that we are in, or 0
 	at      int // where its text begins, or -1
@@ -31,20 +33,28 @@ type page struct {
 
 // htmlText reads HTML. It needs no tree: elements that are not closed do no harm.
 func htmlText(data []byte) Document {
-	p := &page{}
+	p := &page{xml: bytes.Contains(data[:min(len(data), 1024)], []byte("http://www.w3.org/1999/xhtml"))}
 	z := nethtml.NewTokenizer(bytes.NewReader(data))
+	z.AllowCDATA(p.xml)
 	for {
-		switch z.Next() {
+		t := z.Next()
+		switch t {
 		case nethtml.ErrorToken: // the end, or an element that is cut off
 			p.d.Text = p.out.Bytes()
 			return p.d
 		case nethtml.TextToken:
 			p.text(z.Text())
 		case nethtml.StartTagToken, nethtml.SelfClosingTagToken:
-			p.start(z)
+			name, more := z.TagName()
+			p.start(string(name), more, z)
+			// Elsewhere <empty/> closes nothing.
+			if t == nethtml.SelfClosingTagToken && (p.xml || p.foreign > 0) {
+				z.NextIsNotRawText()
+				p.end(string(name))
+			}
 		case nethtml.EndTagToken:
 			name, _ := z.TagName()
-			p.end(atom.Lookup(name))
+			p.end(string(name))
 		}
 	}
 }
@@ -98,9 +108,17 @@ func (p *page) gap() {
 	}
 }
 
-// hidden are elements whose content is not shown.
-var hidden = map[atom.Atom]bool{atom.Script: true, atom.Style: true, atom.Template: true, atom.Svg: true,
-	atom.Noscript: true, atom.Iframe: true, atom.Object: true, atom.Math: true}
+// hides reports whether the content of an element is not shown. Of formulas that is also their
+// source, of drawings what they say of themselves.
+func (p *page) hides(name string) bool {
+	switch name {
+	case "script", "style", "template", "noscript", "iframe", "object", "annotation", "annotation-xml":
+		return true
+	case "title", "desc", "metadata":
+		return p.foreign > 0
+	}
+	return false
+}
 
 // blocks are elements that begin a line: 2 leave one empty.
 var blocks = map[atom.Atom]int{atom.P: 2, atom.Div: 1, atom.Br: 1, atom.Li: 1, atom.Tr: 1, atom.Ul: 1, atom.Ol: 1,
@@ -116,9 +134,8 @@ func level(a atom.Atom) int {
 	return 0
 }
 
-func (p *page) start(z *nethtml.Tokenizer) {
-	name, more := z.TagName()
-	a := atom.Lookup(name)
+func (p *page) start(name string, more bool, z *nethtml.Tokenizer) {
+	a := atom.Lookup([]byte(name))
 	attributes := map[string]string{}
 	for more {
 		var k, v []byte
@@ -126,11 +143,14 @@ func (p *page) start(z *nethtml.Tokenizer) {
 		attributes[string(k)] = string(v)
 	}
 	switch {
-	case hidden[a]:
+	case p.hides(name):
 		p.skip++
 		return
 	case p.skip > 0:
 		return
+	case a == atom.Svg || a == atom.Math:
+		p.foreign++
+		p.blank = true
 	case a == atom.Title:
 		p.title = p.d.Title == ""
 	case a == atom.Meta:
@@ -155,9 +175,10 @@ func (p *page) start(z *nethtml.Tokenizer) {
 	}
 }
 
-func (p *page) end(a atom.Atom) {
+func (p *page) end(name string) {
+	a := atom.Lookup([]byte(name))
 	switch {
-	case hidden[a]:
+	case p.hides(name):
 		p.skip = max(0, p.skip-1)
 		return
 	case a == atom.Title:
@@ -166,7 +187,10 @@ func (p *page) end(a atom.Atom) {
 		return
 	case a == atom.Pre || a == atom.Textarea:
 		p.pre = max(0, p.pre-1)
-	case a == atom.Td || a == atom.Th:
+	case a == atom.Svg || a == atom.Math:
+		p.foreign = max(0, p.foreign-1)
+		p.blank = true
+	case a == atom.Td || a == atom.Th || name == "text":
 		p.blank = true
 	}
 	if level(a) > 0 {

@@ -10,6 +10,7 @@ import (
 	"net/mail"
 	"net/textproto"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -49,8 +50,8 @@ func mbox(in *input) ([]Document, error) {
 	return docs, nil
 }
 
-// message is the text of a mail: the parts of plain text, or HTML where there is no plain form, and
-// mails within it.
+// message is the text of a mail: the parts of plain text, or HTML where there is no plain form,
+// mails within it, and what is attached as text, such as patches.
 func (in *input) message() ([]Document, error) {
 	m, err := mail.ReadMessage(bytes.NewReader(in.data))
 	if err != nil {
@@ -131,14 +132,17 @@ func (w *mailText) part(header textproto.MIMEHeader, body []byte, level int) err
 		return fail(TooLarge, "parts nested more than 20 deep")
 	}
 	kind, about, err := mime.ParseMediaType(header.Get("Content-Type"))
-	if err != nil || kind == "" {
+	if err != nil || !strings.Contains(kind, "/") {
 		kind = "text/plain"
 	}
 	if name := attached(header, about); name != "" {
 		w.d.set("attachment", w.decode(name))
-		return nil
 	}
-	if strings.HasPrefix(kind, "multipart/") {
+	switch {
+	case kind == "multipart/encrypted", strings.HasSuffix(kind, "pkcs7-mime") && !strings.HasPrefix(about["smime-type"], "signed"):
+		w.d.set("problem", Encrypted.String())
+		return nil
+	case strings.HasPrefix(kind, "multipart/"):
 		return w.parts(kind, about["boundary"], body, level)
 	}
 	body = decoded(header.Get("Content-Transfer-Encoding"), body)
@@ -159,7 +163,7 @@ func (w *mailText) part(header textproto.MIMEHeader, body []byte, level int) err
 			w.d.set("link", link)
 		}
 		w.add(string(page.Text))
-	case strings.HasPrefix(kind, "text/"):
+	case strings.HasPrefix(kind, "text/"), kind == "message/delivery-status":
 		text, name := w.in.toUTF8(body, about["charset"])
 		w.said(name)
 		w.add(string(text))
@@ -171,10 +175,15 @@ func (w *mailText) part(header textproto.MIMEHeader, body []byte, level int) err
 }
 
 // parts adds the parts of a multipart. Of alternatives the one of plain text counts, or else the
-// last, which is the richest. If the closing line is missing, what is there is taken.
+// last, which is the richest. If the closing line is missing, what is there is taken; if the header
+// has another line than the body, that of the body.
 func (w *mailText) parts(kind, boundary string, body []byte, level int) error {
-	if boundary == "" {
-		return nil
+	if boundary == "" || !bytes.Contains(body, []byte("--"+boundary)) {
+		m := boundaryLine.FindSubmatch(body)
+		if m == nil {
+			return w.part(textproto.MIMEHeader{}, body, level+1)
+		}
+		boundary = string(m[1])
 	}
 	type piece struct {
 		header textproto.MIMEHeader
@@ -204,10 +213,13 @@ func (w *mailText) parts(kind, boundary string, body []byte, level int) error {
 	return nil
 }
 
+// boundaryLine matches the line before a part.
+var boundaryLine = regexp.MustCompile(`(?m)^--([^\s-]\S{0,69})\s*$`)
+
 // attached returns the file name of a part that is an attachment.
 func attached(header textproto.MIMEHeader, about map[string]string) string {
 	how, more, err := mime.ParseMediaType(header.Get("Content-Disposition"))
-	if err != nil || how == "inline" && about["name"] == "" && more["filename"] == "" {
+	if err != nil {
 		return ""
 	}
 	for _, name := range []string{more["filename"], about["name"]} {

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"bytes"
 	"maps"
 	"regexp"
 	"slices"
@@ -86,22 +85,29 @@ func (d *Document) addHeading(at, level int, text string) {
 	}
 }
 
-// frontMatter reads the block of YAML between lines of --- at the beginning, and returns where the
-// text begins after it.
+// frontMatter reads the block of YAML between lines of --- at the beginning, or of TOML between
+// lines of +++, and returns where the text begins after it.
 func (d *Document) frontMatter() int {
-	if !bytes.HasPrefix(d.Text, []byte("---\n")) && !bytes.HasPrefix(d.Text, []byte("---\r\n")) {
-		return 0
-	}
-	start := bytes.IndexByte(d.Text, '\n') + 1
-	for at, line := range lines(d.Text, start) {
-		if s := strings.TrimRight(line, " \t\r\n"); s != "---" && s != "..." {
+	start, fence := 0, ""
+	for at, line := range lines(d.Text, 0) {
+		s := strings.TrimRight(line, " \t\r\n")
+		if at == 0 {
+			if s != "---" && s != "+++" {
+				return 0
+			}
+			start, fence = len(line), s
+			continue
+		}
+		if s != fence && (s != "..." || fence != "---") {
 			if at-start > 64<<10 {
 				return 0
 			}
 			continue
 		}
-		var about map[string]any
-		if yaml.Unmarshal(d.Text[start:at], &about) != nil {
+		about := map[string]any{}
+		if fence == "+++" {
+			about = tomlValues(string(d.Text[start:at]))
+		} else if yaml.Unmarshal(d.Text[start:at], &about) != nil {
 			return 0
 		}
 		for _, key := range slices.Sorted(maps.Keys(about)) {
@@ -110,6 +116,34 @@ func (d *Document) frontMatter() int {
 		return at + len(line)
 	}
 	return 0
+}
+
+var (
+	tomlLine   = regexp.MustCompile(`(?m)^\s*(\w+)\s*=\s*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|(\[[^\[\]]*\])|(\d{4}-\d\d-\d\d\S*))`)
+	tomlString = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'`)
+	tomlTable  = regexp.MustCompile(`(?m)^\s*\[`)
+	tomlEscape = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+)
+
+// tomlValues reads the strings, dates and lists of strings before the first table of TOML. Front
+// matter has no others that are wanted.
+func tomlValues(block string) map[string]any {
+	about := map[string]any{}
+	if i := tomlTable.FindStringIndex(block); i != nil {
+		block = block[:i[0]]
+	}
+	for _, m := range tomlLine.FindAllStringSubmatch(block, -1) {
+		if m[4] == "" {
+			about[m[1]] = tomlEscape.Replace(m[2]) + m[3] + m[5]
+			continue
+		}
+		var list []any
+		for _, one := range tomlString.FindAllStringSubmatch(m[4], -1) {
+			list = append(list, tomlEscape.Replace(one[1])+one[2])
+		}
+		about[m[1]] = list
+	}
+	return about
 }
 
 // about takes a value of a file's data about itself. Other keys than these are left in the text.

@@ -3,16 +3,22 @@ package extract
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
-// joined is text that Jupyter writes as one string or as a list of lines.
+// joined is text that Jupyter writes as one string or as a list of lines. Before version 3 these
+// lack their ends, as do those of tracebacks.
 type joined string
 
 func (j *joined) UnmarshalJSON(b []byte) error {
 	var list []string
 	if json.Unmarshal(b, &list) == nil {
-		*j = joined(strings.Join(list, ""))
+		end := ""
+		if len(list) > 0 && !strings.HasSuffix(list[0], "\n") {
+			end = "\n"
+		}
+		*j = joined(strings.Join(list, end))
 		return nil
 	}
 	var one string
@@ -36,12 +42,19 @@ type notebookCell struct {
 	Input   joined // of code before version 4
 	Level   int    // of a heading before version 4
 	Outputs []struct {
-		Text joined
-		Data map[string]json.RawMessage
+		Text      joined
+		Data      map[string]json.RawMessage
+		Name      string `json:"ename"` // of an error
+		Value     string `json:"evalue"`
+		Traceback joined
 	}
 }
 
-// notebook has the cells of a Jupyter notebook, each followed by its outputs of plain text.
+// colours are escape sequences of terminals.
+var colours = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+
+// notebook has the cells of a Jupyter notebook, each followed by its outputs of plain text
+// and errors.
 func notebook(in *input) ([]Document, error) {
 	data, name := in.toUTF8(in.data, "")
 	var file notebookFile
@@ -80,11 +93,15 @@ func notebook(in *input) ([]Document, error) {
 				d.set("link", link)
 			}
 		}
+		printed := func(text joined) { add(colours.ReplaceAllString(string(text), "")) }
 		for _, o := range c.Outputs {
-			add(string(o.Text))
+			printed(o.Text)
 			var plain joined
 			if json.Unmarshal(o.Data["text/plain"], &plain) == nil {
-				add(string(plain))
+				printed(plain)
+			}
+			if printed(o.Traceback); o.Traceback == "" && o.Name != "" {
+				add(o.Name + ": " + o.Value)
 			}
 		}
 	}

@@ -14,7 +14,14 @@ import (
 // apart by where their glyphs are. The module reads the file's objects; it has calls that return
 // text, too, but these join all words of pages without blanks, which TeX makes.
 func pdfText(in *input) ([]Document, error) {
-	r, err := pdf.NewReader(bytes.NewReader(in.data), int64(len(in.data)))
+	data := in.data // without what others have put before and after it, such as a header of HTTP
+	if i := bytes.Index(data, []byte("%PDF-")); i > 0 {
+		data = data[i:]
+	}
+	if i := bytes.LastIndex(data, []byte("%%EOF")); i >= 0 {
+		data = data[:i+5]
+	}
+	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
 	if errors.Is(err, pdf.ErrInvalidPassword) || err != nil && strings.Contains(err.Error(), "encrypt") {
 		return nil, &Error{Encrypted, nil}
 	}

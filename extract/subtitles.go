@@ -7,11 +7,12 @@ import (
 )
 
 var (
-	times   = regexp.MustCompile(`^(\d+:)?\d+:\d+[.,]\d+ *--> *(\d+:)?\d+:\d+[.,]\d+`)
+	times   = regexp.MustCompile(`^(\d+:){1,2}\d+[.,:]\d+ *--> *(\d+:){1,2}\d+[.,:]\d+`) // the colon is an error that people make
 	cueTags = regexp.MustCompile(`<[^<>]*>|\{\\[^{}]*\}`)
 )
 
-// subtitles has what is said in SubRip and WebVTT files, a line for each that is shown.
+// subtitles has what is said in SubRip and WebVTT files, a line for each that is shown. A file
+// without times is text like any other.
 func subtitles(in *input) ([]Document, error) {
 	data, name := in.toUTF8(in.data, "")
 	var out bytes.Buffer
@@ -30,8 +31,8 @@ func subtitles(in *input) ([]Document, error) {
 			}
 		}
 	}
-	if !seen {
-		return nil, fail(Broken, "want lines of times such as 00:00:01,000 --> 00:00:02,500")
+	if !seen && !bytes.HasPrefix(data, []byte("WEBVTT")) { // another file of that extension
+		return []Document{{Kind: "text", Text: data, Encoding: name}}, nil
 	}
 	return []Document{{Text: out.Bytes(), Encoding: name}}, nil
 }

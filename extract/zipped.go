@@ -202,7 +202,13 @@ func docx(in *input) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml"} {
+	parts := []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml", "word/comments.xml"}
+	for _, f := range a.File {
+		if pageParts.MatchString(f.Name) {
+			parts = append(parts, f.Name)
+		}
+	}
+	for _, part := range parts {
 		if part != "word/document.xml" && a.find(part) == nil {
 			continue
 		}
@@ -220,6 +226,9 @@ func docx(in *input) ([]Document, error) {
 	}
 	return w.docs(), err
 }
+
+// pageParts matches what is at the top and the bottom of pages.
+var pageParts = regexp.MustCompile(`^word/(?:header|footer)\d*\.xml$`)
 
 // styles returns the levels of the styles of a Word document that are headings, by their IDs.
 func (a *archive) styles() (map[string]int, error) {
@@ -259,7 +268,7 @@ func (w *writing) office(a *archive, part string, levels map[string]int) error {
 			switch t.Name.Local {
 			case "Fallback":
 				skip++
-			case "t":
+			case "t", "text": // the second is that of PowerPoint's comments
 				text = true
 			case "tab":
 				w.line.WriteByte('\t')
@@ -278,9 +287,9 @@ func (w *writing) office(a *archive, part string, levels map[string]int) error {
 			switch t.Name.Local {
 			case "Fallback":
 				skip--
-			case "t":
+			case "t", "text":
 				text = false
-			case "p":
+			case "p", "cm":
 				return w.end()
 			}
 		case xml.CharData:
@@ -298,7 +307,8 @@ func (w *writing) office(a *archive, part string, levels map[string]int) error {
 
 var slideName = regexp.MustCompile(`^ppt/slides/slide(\d+)\.xml$`)
 
-// pptx is the text of PowerPoint's slides, in the order of their numbers.
+// pptx is the text of PowerPoint's slides, in the order of their numbers, each with its notes and
+// comments.
 func pptx(in *input) ([]Document, error) {
 	a, err := in.archive()
 	if err != nil {
@@ -321,11 +331,38 @@ func pptx(in *input) ([]Document, error) {
 	}
 	slices.Sort(order)
 	for _, n := range order {
-		if err := w.office(a, slides[n], nil); err != nil {
+		parts, err := a.beside(slides[n])
+		if err != nil {
 			return nil, err
+		}
+		for _, part := range append([]string{slides[n]}, parts...) {
+			if err := w.office(a, part, nil); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return w.docs(), nil
+}
+
+// beside returns the notes and comments of a slide.
+func (a *archive) beside(slide string) (parts []string, err error) {
+	dir, name := path.Split(slide)
+	list := dir + "_rels/" + name + ".rels"
+	if a.find(list) == nil {
+		return nil, nil
+	}
+	err = a.walk(list, func(t xml.Token) error {
+		e, ok := t.(xml.StartElement)
+		if !ok {
+			return nil
+		}
+		kind, target := path.Base(attribute(e, "Type")), path.Join(dir, attribute(e, "Target"))
+		if (kind == "notesSlide" || kind == "comments") && a.find(target) != nil {
+			parts = append(parts, target)
+		}
+		return nil
+	})
+	return parts, err
 }
 
 // openDocument is the text of OpenDocument files: texts, slides and tables.
@@ -398,10 +435,16 @@ func epub(in *input) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := ""
-	err = a.walk("META-INF/container.xml", func(t xml.Token) error {
+	const list = "META-INF/container.xml"
+	root, below := "", "" // some books are a zip file of the folder that holds them
+	for _, f := range a.File {
+		if dir, ok := strings.CutSuffix(f.Name, "/"+list); ok && a.find(list) == nil && (below == "" || len(dir) < len(below)) {
+			below = dir + "/"
+		}
+	}
+	err = a.walk(below+list, func(t xml.Token) error {
 		if e, ok := t.(xml.StartElement); ok && e.Name.Local == "rootfile" && root == "" {
-			root = attribute(e, "full-path")
+			root = below + attribute(e, "full-path")
 		}
 		return nil
 	})
@@ -429,8 +472,8 @@ func epub(in *input) ([]Document, error) {
 		return nil, err
 	}
 	locked := ""
-	if a.find("META-INF/encryption.xml") != nil {
-		data, err := a.whole("META-INF/encryption.xml")
+	if part := below + "META-INF/encryption.xml"; a.find(part) != nil {
+		data, err := a.whole(part)
 		if err != nil {
 			return nil, err
 		}
@@ -441,7 +484,7 @@ func epub(in *input) ([]Document, error) {
 		if name == "" || a.find(name) == nil {
 			continue
 		}
-		if strings.Contains(locked, `"`+name+`"`) {
+		if strings.Contains(locked, `"`+strings.TrimPrefix(name, below)+`"`) {
 			return nil, &Error{Why: Encrypted}
 		}
 		data, err := a.whole(name)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
@@ -139,19 +140,19 @@ func (s *syncer) documents(ctx context.Context, files []file) iter.Seq2[[]text.D
 			s.count(out)
 			room.leave(out.size)
 			for i := range out.docs {
+				docs = append(docs, out.docs[i])
 				bytes += 200
 				for _, v := range out.docs[i].Fields {
 					for _, b := range v {
 						bytes += len(b)
 					}
 				}
-			}
-			docs = append(docs, out.docs...)
-			if bytes >= 1<<20 {
-				if !yield(docs, nil) {
-					return
+				if bytes >= 1<<20 {
+					if !yield(docs, nil) {
+						return
+					}
+					docs, bytes = nil, 0
 				}
-				docs, bytes = nil, 0
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -231,7 +232,7 @@ func (s *syncer) read(out *outcome) error {
 	if done, err := s.reuse(out, hash); done || err != nil {
 		return err
 	}
-	docs, err := extract.Read(out.path, data, extract.Options{MaxText: s.maxText(), Encoding: s.o.Encoding})
+	docs, err := extract.Read(out.path, data, extract.Options{MaxText: int(min(s.o.MaxFile, s.o.Memory/4)), Encoding: s.o.Encoding})
 	if out.size > s.o.MaxFile {
 		docs, err = nil, &extract.Error{Why: extract.TooLarge}
 	}
@@ -250,18 +251,35 @@ func (s *syncer) made(out *outcome, hash string, docs []extract.Document, err er
 	} else if err != nil {
 		return err
 	}
+	with := 0 // documents with a problem
 	for i := range docs {
-		d, err := s.document(out.file, &docs[i], hash)
-		if err != nil {
-			return err
+		d := &docs[i]
+		if err := s.wordsFit(d); err != nil {
+			why := err.(*extract.Error)
+			d.Text, d.Headings, d.Fields = nil, nil, map[string][]string{"problem": {why.Why.String()}}
+			out.problem = err.Error()
 		}
-		out.docs = append(out.docs, d)
-		if e := docs[i].Encoding; e != "" && e != "utf-8" && i == 0 {
+		if p := d.Fields["problem"]; len(p) > 0 {
+			if with++; out.problem == "" {
+				out.problem = p[0]
+			}
+		}
+		for _, part := range s.parts(*d) {
+			one, err := s.document(out.file, &part, hash)
+			if err != nil {
+				return err
+			}
+			out.docs = append(out.docs, one)
+		}
+		if e := d.Encoding; e != "" && e != "utf-8" && i == 0 {
 			out.encoding = e
 		}
 	}
-	if len(docs) == 0 {
+	switch {
+	case len(docs) == 0:
 		out.how = other
+	case with > 0 && len(docs) > 1:
+		out.problem = fmt.Sprintf("%d of %d messages: %s", with, len(docs), out.problem)
 	}
 	return nil
 }
@@ -335,6 +353,7 @@ func (s *syncer) load(out *outcome) ([]byte, error) {
 }
 
 // maxText is the largest text of a document: what an index with these fields allows for the memory.
+// A larger one is divided.
 func (s *syncer) maxText() int {
 	const some = 1 << 20
 	most := some * s.o.Memory / index.MemoryForFields(s.schema, some, 0)

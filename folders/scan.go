@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -92,7 +93,7 @@ func (s *scanned) walk(ctx context.Context, folder, below string, above []*rules
 			continue
 		}
 		if strings.ContainsAny(path, "\n\r") || !utf8.ValidString(path) {
-			s.err = append(s.err, Problem{strings.ToValidUTF8(path, "\ufffd"), "its name is not UTF-8 on one line"})
+			s.err = append(s.err, Problem{strings.Trim(strconv.Quote(path), `"`), "its name is not UTF-8 on one line: rename it"})
 			continue
 		}
 		info, err := e.Info()

@@ -87,9 +87,11 @@ type syncer struct {
 	folder string
 	begun  time.Time // of the scan
 	schema *fields.Schema
-	w      *segments.Writer
-	old    *segments.Reader // the index before, or nil
-	report *Report
+	// analyzers are those that split texts; see wordsFit.
+	analyzers []text.Analyzer
+	w         *segments.Writer
+	old       *segments.Reader // the index before, or nil
+	report    *Report
 
 	gone    map[string]*known // files of the index that the folder has no more
 	byHash  map[string]string // of them, the path by the hash, to find those that were moved
@@ -181,6 +183,9 @@ func (s *syncer) open(dir string) error {
 	}
 	if s.schema, err = s.w.Schema(); err == nil && before != nil {
 		s.old, err = segments.Open(dir)
+	}
+	if err == nil {
+		err = s.splitters()
 	}
 	if err != nil {
 		return errors.Join(err, s.w.Close())

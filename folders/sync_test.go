@@ -286,25 +286,68 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What cannot be opened keeps what the index has of it.
-// A text that is too long for the memory is named, and the rest goes in; so are texts just below.
+// A text that is too long for the memory is divided, at ends of lines where it has some.
 func TestTextsBeyondTheMemory(t *testing.T) {
 	d := newDesk(t)
 	d.o.Memory = 64e6
-	d.write("long.txt", strings.Repeat("some words of a long text ", 50_000))
+	long := "# One\n" + strings.Repeat("some words of a long text ", 10_000) + "\n## Two\n" + strings.Repeat("and more\n", 40_000) + "the last word"
+	d.write("long.md", long)
 	d.write("short.txt", "a few words")
 	for i := range 8 {
 		d.write(fmt.Sprintf("some%d.txt", i), strings.Repeat("kept here ", 20_000+i))
 	}
-	r := d.sync()
-	if did(r) != "10 added, 1 problems" || r.Problems[0].Path != "long.txt" || !strings.Contains(r.Problems[0].Why, "bytes of text") {
-		t.Errorf("%s: %+v", did(r), r.Problems)
+	if r := d.sync(); did(r) != "10 added" || r.Documents < 11 {
+		t.Errorf("%+v", r)
 	}
 	if got := d.find("few"); got != "short.txt" {
 		t.Error(got)
 	}
+	ids := strings.Fields(d.find("path:long.md"))
+	all := ""
+	for i := range ids {
+		f := d.fields(fmt.Sprint("long.md/", i+1))
+		part := strings.TrimSuffix(f["text"], ";")
+		if strings.Contains(f["headings"], "Two") && !strings.Contains(part, "## Two") || i > 0 && f["title"] != "One;" {
+			t.Error(i, f["headings"], f["title"])
+		}
+		all += part
+	}
+	if all != long {
+		t.Errorf("%d parts have %d bytes of %d", len(ids), len(all), len(long))
+	}
+	if got := d.find("+path:long.md +last"); got != fmt.Sprint("long.md/", len(ids)) {
+		t.Error(got)
+	}
+	d.write("long.md", "short now")
+	d.wants("1 changed, 9 unchanged")
+	if got := d.find("path:long.md"); got != "long.md" {
+		t.Error(got)
+	}
 }
 
+// A word that an index would refuse is the problem of one file, or of one message of a mail box.
+func TestWordsThatAreTooLong(t *testing.T) {
+	d := newDesk(t)
+	d.write("a.md", "hello")
+	d.write("dna.txt", strings.Repeat("acgt", 500_000))
+	mail := func(s string) string { return "From a@b Thu Feb 29 12:00:00 2024\nSubject: of mine\n\n" + s + "\n\n" }
+	d.write("in.mbox", mail("read this")+mail(strings.Repeat("x", 2e6))+"From a@b Thu Feb 29 12:00:00 2024\n"+
+		"Subject: key\nContent-Type: multipart/encrypted; boundary=x\n\n--x\n\n1\n--x--\n")
+	r := d.sync()
+	if did(r) != "3 added, 2 problems" || r.Problems[0] != (folders.Problem{Path: "dna.txt", Why: "too-large: a word of 2000000 bytes: want at most 1048576"}) ||
+		r.Problems[1].Path != "in.mbox" || !strings.HasPrefix(r.Problems[1].Why, "2 of 3 messages: too-large") {
+		t.Errorf("%+v", r)
+	}
+	for words, want := range map[string]string{"hello": "a.md", "name:dna": "dna.txt", "problem:too-large": "dna.txt in.mbox/2",
+		"title:mine": "in.mbox/1 in.mbox/2", "read": "in.mbox/1", "problem:encrypted": "in.mbox/3", "title:key": "in.mbox/3"} {
+		if got := d.find(words); got != want {
+			t.Errorf("%s: %s, want %s", words, got, want)
+		}
+	}
+	d.wants("3 unchanged")
+}
+
+// What cannot be opened keeps what the index has of it.
 func TestUnreadableFilesAreKept(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root can read everything")

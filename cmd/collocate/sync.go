@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/folders"
 	"github.com/collocate/collocate/index/segments"
 )
@@ -44,11 +45,9 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 				return asFlags(api.SyncQuestion, err)
 			}
 			if is, err := segments.Open(args[1]); err == nil {
-				is.Close()
-				for _, made := range []string{"no-positions", "passages", "overlap", "passage-field", "headings"} {
-					if cmd.Flags().Changed(made) {
-						return usagef("--%s: %s exists, and keeps the options that it was made with; leave it out", made, args[1])
-					}
+				err := madeOtherwise(cmd, &ask, is)
+				if err := errors.Join(err, is.Close()); err != nil {
+					return err
 				}
 				if !cmd.Flags().Changed("analyzer") {
 					analyzer = nil
@@ -85,6 +84,38 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 	}
 	addFlags(cmd, api.SyncQuestion, &ask)
 	return cmd
+}
+
+// madeOtherwise returns an error if a flag for a new index is given that an existing one was not
+// made with. The same line can so be given again.
+func madeOtherwise(cmd *cobra.Command, ask *api.Sync, is *segments.Reader) error {
+	positions := "positions"
+	if list := is.Segments(); len(list) > 0 && !list[0].HasPositions() {
+		positions = "no positions"
+	}
+	had := fields.Passages{Field: "text"}
+	passages := "no passages"
+	if s := is.Schema(); s != nil && s.Passages != nil {
+		had = *s.Passages
+		passages = fmt.Sprintf("passages of %d words of the field %s, with an overlap of %d words, headings %v",
+			had.Words, had.Field, had.Overlap, had.Headings)
+	}
+	for _, f := range []struct {
+		name string
+		same bool
+		has  string
+	}{
+		{"no-positions", ask.NoPositions == (positions == "no positions"), positions},
+		{"passages", ask.Passages == had.Words, passages},
+		{"overlap", had.Words*ask.Overlap/100 == had.Overlap, passages},
+		{"passage-field", ask.PassageField == had.Field, passages},
+		{"headings", ask.Headings == fmt.Sprint(had.Headings), passages},
+	} {
+		if cmd.Flags().Changed(f.name) && !f.same {
+			return usagef("--%s: %s exists and has %s: leave the flag out, or make a new index", f.name, is.Dir(), f.has)
+		}
+	}
+	return nil
 }
 
 // synced prints what was done, and names files without text.
