@@ -12,6 +12,7 @@ import (
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
+	"github.com/collocate/collocate/text"
 )
 
 // Storing says what an index keeps of documents besides their words.
@@ -350,8 +351,10 @@ func (q *Show) Do(r *segments.Reader) (*Document, error) {
 		return q.showWhole(r)
 	case !found:
 		return nil, nil
-	case q.Around >= 0 && cut:
-		return nil, wrongf("around", "it is for whole documents: want neighbours for a passage")
+	case q.Around >= 0 && cut: // the offsets of passages are those of their documents
+		whole := *q
+		whole.ID, _, _ = text.SplitPassageID(q.ID)
+		return whole.showWhole(r)
 	}
 	d := &Document{ID: q.ID, Doc: doc}
 	if d.Length, err = r.Length(doc); err != nil {

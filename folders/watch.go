@@ -89,6 +89,15 @@ func (w *watcher) follow(folders []string) (more bool) {
 	now := make(map[string]bool, len(folders))
 	for _, dir := range folders {
 		now[dir] = true
+	}
+	// A folder that was renamed is watched under its old name: first end that, as the system knows
+	// both by one number.
+	for dir := range w.seen {
+		if !now[dir] && w.events != nil {
+			w.events.Remove(dir) // an error means that it is gone
+		}
+	}
+	for _, dir := range folders {
 		if w.seen[dir] || w.events == nil {
 			continue
 		}
@@ -97,11 +106,6 @@ func (w *watcher) follow(folders []string) (more bool) {
 			return false
 		}
 		more = true
-	}
-	for dir := range w.seen {
-		if !now[dir] && w.events != nil {
-			w.events.Remove(dir) // an error means that it is gone
-		}
 	}
 	w.seen = now
 	return more

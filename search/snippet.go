@@ -394,7 +394,10 @@ func (p span) cut(body []byte, all []text.Span, best piece, size uint32, lines b
 	}
 	s := &Snippet{Before: start > all[0].Start, After: stop < all[len(all)-1].End}
 	if !s.After {
-		stop = end // include the closing punctuation
+		stop = end // include the closing punctuation, but not the white space after it
+		for stop > start && isBlank(body[stop-1]) {
+			stop--
+		}
 	}
 	if stop-start > 2*size { // an overlong word
 		stop = start + 2*size

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -10,7 +11,7 @@ import (
 // passagePart is a part of a text, in bytes.
 type passagePart struct {
 	start, end int
-	inside     int // offset of its first letter or, if a heading follows soon, of that
+	inside     int // offset whose headings it has; see below
 }
 
 // wordBorders finds where a text may be cut. A word is a run of bytes that are no white space;
@@ -133,7 +134,7 @@ func (w *wordBorders) cut(text []byte, headings []Heading, p *fields.Passages) (
 		if len(list) == 0 {
 			start = 0
 		}
-		list = append(list, passagePart{start, offset(to), w.at[w.below(from, to, p.Words)]})
+		list = append(list, passagePart{start, offset(to), w.at[w.below(text, from, to, p.Words)]})
 		if to == n {
 			return list
 		}
@@ -162,15 +163,38 @@ func (w *wordBorders) end(from, n, words int) int {
 	return most
 }
 
-// below returns the word of a passage whose headings it has: the last heading within a quarter of
-// its words, or the first word.
-func (w *wordBorders) below(from, to, words int) int {
-	for i := min(from+words/4, to) - 1; i > from; i-- {
-		if w.kind[i] == beforeHeading {
-			return i
+// below returns the word of a passage whose headings it has: the first heading within a quarter of
+// its words, with those that follow it at once, or else the first word.
+func (w *wordBorders) below(text []byte, from, to, words int) int {
+	at, last := from, min(from+words/4, to)
+	for at < last && w.kind[at] != beforeHeading {
+		at++
+	}
+	if at == last {
+		return from
+	}
+	for i := at + 1; i < to; i++ { // the words of headings, and the lines under them
+		switch {
+		case w.kind[i] == beforeHeading:
+			at = i
+		case w.kind[i] != betweenWords && !ornaments(text[w.at[i]:]):
+			return at
 		}
 	}
-	return from
+	return at
+}
+
+// ornaments reports whether a word consists of the signs that underline headings.
+func ornaments(text []byte) bool {
+	for i, c := range text {
+		switch {
+		case c == ' ' || c == '\n' || c == '\r':
+			return i > 1
+		case c != text[0] || !bytes.ContainsAny([]byte{c}, "=-~^'`#*+."):
+			return false
+		}
+	}
+	return len(text) > 1
 }
 
 // next returns the word with which the next passage begins, at least one after the last did.

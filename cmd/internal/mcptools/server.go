@@ -131,6 +131,7 @@ func (s *Server) make(offers []offer, about string) *mcp.Server {
 		addQuestion(m, api.SearchQuestion, "Search documents",
 			"Find the best documents for a query, best first. The ranking is exact. "+
 				`A query is words, any of which may match, or more: +must -not "a phrase" (a OR b) AND c, prefixes lip*, fuzzy words lipd~1. `+
+				"For a person's own words, such as a whole question, set plain, which gives no sign a meaning. "+
 				aboutFields(offers), limited(s, s.search), in)
 		addQuestion(m, api.ShowQuestion, "Read a document",
 			"Read the stored text and fields of a document, or a part around a place in it. Searches return its ID.",

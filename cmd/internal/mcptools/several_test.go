@@ -92,6 +92,14 @@ func TestSeveralIndexes(t *testing.T) {
 			{"document", map[string]any{"id": "docs/the guide.md", "index": "guide", "around": 60, "bytes": 9}, `"heading":"Guide`, false},
 			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide"}, `"heading":"Guide \u003e Install"`, false},
 			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "neighbours": 1}, `Search for words`, false},
+			// Sizes and offsets are those of the document, also of a passage and of its neighbours.
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide"}, `"size":119,"start":34`, false},
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "start": 79}, `"start":79,"text":"## Use`, false},
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "neighbours": 1, "start": 79}, `"text":"## Use`, false},
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "around": 60, "bytes": 9}, `"id":"docs/the guide.md"`, false},
+			// A budget has the passage first.
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "neighbours": 1, "bytes": 44}, `"heading":"Guide \u003e Install","id":"docs/the guide.md#2","next":78`, false},
+			{"document", map[string]any{"id": "docs/the guide.md#2", "index": "guide", "neighbours": 1, "bytes": 60}, `"heading":"Guide","id":"docs/the guide.md#2","next":87`, false},
 			{"describe", map[string]any{"index": "guide"}, `"passages":true`, false},
 			{"wordlist", map[string]any{"index": "guide", "top": 1}, `"list":[`, false},
 			{"wordlist", map[string]any{"top": 1}, "index is missing", true},
