@@ -288,7 +288,11 @@ func TestShowAround(t *testing.T) {
 			t.Errorf("around %d: %q, %+v", at, *d.Text, p)
 		}
 	}
-	d, err := (&Show{ID: "a#3", Around: -1, Neighbours: 1}).Do(r)
+	d, err := (&Show{ID: "a#3", Around: 2, Bytes: 10}).Do(r) // the offset is in the document
+	if err != nil || d.ID != "a" || d.Part.Start > 2 || *d.Text != body[d.Part.Start:d.Part.End] {
+		t.Errorf("%+v, %v", d, err)
+	}
+	d, err = (&Show{ID: "a#3", Around: -1, Neighbours: 1}).Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +300,7 @@ func TestShowAround(t *testing.T) {
 	if want := body[before.Start:after.End]; *d.Text != want || d.Part.Start != before.Start {
 		t.Errorf("with its neighbours a#3 is %q, want %q", *d.Text, want)
 	}
-	for _, q := range []Show{{ID: "a", Around: len(body) + 1}, {ID: "a#1", Around: 2}, {ID: "a", Around: -1, Neighbours: 1}} {
+	for _, q := range []Show{{ID: "a", Around: len(body) + 1}, {ID: "a", Around: -1, Neighbours: 1}} {
 		q.Bytes = 10
 		if _, err := q.Do(r); err == nil {
 			t.Errorf("%+v was answered", q)

@@ -397,3 +397,45 @@ func TestWatch(t *testing.T) {
 		t.Errorf("%q, %v", said, err)
 	}
 }
+
+// A folder that is renamed is watched with all that is in it.
+func TestWatchFollowsFoldersThatAreRenamed(t *testing.T) {
+	d := newDesk(t)
+	d.write("n/e/w/a.txt", "a")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	blind := ""
+	d.o.Note = func(line string) { blind = line; stop() }
+	var said []string
+	o := folders.Watching{Settle: 50 * time.Millisecond, Every: time.Hour}
+	err := folders.Watch(ctx, d.dir, d.ix, d.o, o, func(r *folders.Report, err error) error {
+		if err != nil {
+			return err
+		}
+		if r.Changes() {
+			said = append(said, did(r))
+		}
+		switch len(said) {
+		case 1:
+			if r.Changes() {
+				if err := os.Rename(filepath.Join(d.dir, "n"), filepath.Join(d.dir, "m")); err != nil {
+					return err
+				}
+			}
+		case 2:
+			if !r.Changes() { // all folders are watched now
+				d.write("m/e/w/a.txt", "b and more")
+			}
+		default:
+			stop()
+		}
+		return nil
+	})
+	want := []string{"1 added", "1 moved", "1 changed"}
+	if blind != "" {
+		t.Skip(blind)
+	}
+	if err != nil || !slices.Equal(said, want) {
+		t.Errorf("%q, %v", said, err)
+	}
+}

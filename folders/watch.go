@@ -2,6 +2,8 @@ package folders
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -101,7 +103,13 @@ func (w *watcher) follow(folders []string) (more bool) {
 		if w.seen[dir] || w.events == nil {
 			continue
 		}
-		if err := w.events.Add(dir); err != nil {
+		err := w.events.Add(dir)
+		if errors.Is(err, fs.ErrNotExist) { // it is gone since: look again
+			delete(now, dir)
+			more = true
+			continue
+		}
+		if err != nil {
 			w.giveUp(err)
 			return false
 		}

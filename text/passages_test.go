@@ -19,6 +19,29 @@ func cutSchema(t testing.TB, p fields.Passages, s *fields.Schema) *fields.Schema
 	return out
 }
 
+// A passage with several headings has those with which it begins.
+func TestPassagesHaveTheirFirstHeadings(t *testing.T) {
+	cut := NewCutter(cutSchema(t, fields.Passages{Words: 40}, nil))
+	for _, c := range []struct{ doc, want string }{
+		{"# A\none\n\n## B\ntwo\n\n# C\nthree\n", "A"},
+		{"# A\n\n## B b\none two\n\n## C\nthree\n", "A > B b"},
+		{"one\n# A\ntwo\n## B\n", "A"},
+		{"one two\n", ""},
+	} {
+		list, err := cut.Cut(Document{ID: "a.md", Text: []byte(c.doc)})
+		if err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+		got := ""
+		if v := list[0].Fields[1]; len(v) > 0 {
+			got = string(v[0])
+		}
+		if got != c.want {
+			t.Errorf("%q is below %q, want %q", c.doc, got, c.want)
+		}
+	}
+}
+
 // Passages end at headings, or else at ends of sentences, and know the headings above them.
 func TestPassagesEndAtHeadingsAndSentences(t *testing.T) {
 	const doc = "# Moon\n\nThe moon is a satellite. It has no air.\n\n## Seas\n\n" +
