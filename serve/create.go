@@ -168,12 +168,8 @@ func (v *Server) create(ctx context.Context, name string, o segments.Options) (i
 
 // dropIndex deletes an index in Options.Dir with all its documents.
 func (x *exchange) dropIndex() {
-	switch {
-	case !x.o.Deletable:
-		x.refuse(http.StatusForbidden, errors.New("the server deletes no indexes: see serve.Options.Deletable"))
-		return
-	case x.o.Dir == "" || filepath.Dir(x.ix.dir) != filepath.Clean(x.o.Dir):
-		x.refuse(http.StatusForbidden, fmt.Errorf("the index %q is not in the folder of indexes that may be deleted", x.ix.name))
+	if err := x.mayDrop(x.ix); err != nil {
+		x.refuse(http.StatusForbidden, err)
 		return
 	}
 	if err := x.drop(x.ix); err != nil {
@@ -181,6 +177,17 @@ func (x *exchange) dropIndex() {
 		return
 	}
 	x.w.WriteHeader(http.StatusNoContent)
+}
+
+// mayDrop returns an error if an index must not be deleted.
+func (v *Server) mayDrop(ix *served) error {
+	switch {
+	case !v.o.Deletable:
+		return errors.New("the server deletes no indexes: see serve.Options.Deletable")
+	case v.o.Dir == "" || filepath.Dir(ix.dir) != filepath.Clean(v.o.Dir):
+		return fmt.Errorf("the index %q is not in the folder of indexes that may be deleted", ix.name)
+	}
+	return nil
 }
 
 // dropped is how the names of folders begin whose indexes are being deleted.

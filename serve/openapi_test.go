@@ -335,6 +335,9 @@ func TestAnswersFitTheSpec(t *testing.T) {
 			if i == 0 && strings.HasPrefix(o.OperationID, "patterns") {
 				r.URL.RawQuery, ok = "distance=1&min_prevalence=0.5", true
 			}
+			if i == 0 && o.OperationID == "curve" {
+				r.URL.RawQuery, ok = "max_distance=2&steps=3&rounds=9", true
+			}
 			if i == 0 && strings.HasPrefix(o.OperationID, "startJob") {
 				body := `{"kind":"wordlist"}`
 				r.URL.RawQuery, ok = "", true

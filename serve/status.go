@@ -79,8 +79,10 @@ type indexAnswer struct {
 	Error      string `json:"error,omitempty"` // why it is not ready
 	Generation int    `json:"generation"`      // number of indexes served under the name, counting this one
 	Documents  int    `json:"documents"`
-	Writable   bool   `json:"writable,omitempty"`
-	Pending    int    `json:"pending,omitempty"` // changes that are not yet durable
+	// Writable and Deletable are true if the client may change the documents, or delete the index.
+	Writable  bool `json:"writable,omitempty"`
+	Deletable bool `json:"deletable,omitempty"`
+	Pending   int  `json:"pending,omitempty"` // changes that are not yet durable
 	// Stats are left out of the list of all.
 	Stats *index.Stats `json:"index,omitempty"`
 }
@@ -89,6 +91,7 @@ type indexAnswer struct {
 func (v *Server) describe(ix *served, g *generation) indexAnswer {
 	a := indexAnswer{Name: ix.name, Generation: g.number, Documents: g.docs}
 	a.Writable, a.Pending = ix.writer != nil && ix.dir != "", ix.writer.counts().pending
+	a.Deletable = v.o.Writable && v.mayDrop(ix) == nil
 	err := v.notReadable(g)
 	if a.Ready = err == nil; err != nil {
 		a.Error = said(err)
@@ -113,16 +116,36 @@ func (v *Server) describeAll() []indexAnswer {
 	return list
 }
 
+// allowed is what of an index the client may change.
+func (x *exchange) allowed(a indexAnswer) indexAnswer {
+	if x.readsOnly() {
+		a.Writable, a.Deletable = false, false
+	}
+	return a
+}
+
+// indexesFor describes all indexes to the client.
+func (x *exchange) indexesFor() []indexAnswer {
+	list := x.describeAll()
+	for i, a := range list {
+		list[i] = x.allowed(a)
+	}
+	return list
+}
+
+// readsOnly reports whether the token of the client may change nothing.
+func (x *exchange) readsOnly() bool { return x.token != nil && !x.token.Write }
+
 // listIndexes lists the indexes that are served.
 func (x *exchange) listIndexes() {
 	x.reply(http.StatusOK, struct {
 		Indexes []indexAnswer `json:"indexes"`
-	}{x.describeAll()})
+	}{x.indexesFor()})
 }
 
 // showIndex describes one index.
 func (x *exchange) showIndex() {
-	a := x.describe(x.ix, x.g)
+	a := x.allowed(x.describe(x.ix, x.g))
 	a.Stats, _ = x.stats()
 	x.reply(http.StatusOK, a)
 }
@@ -167,7 +190,7 @@ type statusAnswer struct {
 
 	Index   *index.Stats  `json:"index,omitempty"`
 	Indexes []indexAnswer `json:"indexes"`
-	// Creatable is true if clients may make indexes.
+	// Creatable is true if the client may make indexes.
 	Creatable bool `json:"creatable,omitempty"`
 
 	Matrix  *matrixAnswer  `json:"matrix,omitempty"`
@@ -213,9 +236,9 @@ type limitsAnswer struct {
 func (x *exchange) status() {
 	a := statusAnswer{
 		versionAnswer: x.versionAnswer(), UptimeSeconds: int64(time.Since(x.started).Seconds()),
-		Ready: x.notReady() == nil, Indexes: x.describeAll(),
+		Ready: x.notReady() == nil, Indexes: x.indexesFor(),
 		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(), Models: x.models(),
-		Latency: x.metrics.lately(10), Creatable: x.o.Writable && x.o.Dir != "",
+		Latency: x.metrics.lately(10), Creatable: x.o.Writable && x.o.Dir != "" && !x.readsOnly(),
 		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
 	if m := x.o.Matrix; m != nil {

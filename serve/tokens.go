@@ -71,7 +71,7 @@ func (x *exchange) mayWrite() bool {
 	case !x.o.Writable:
 		x.refuse(http.StatusForbidden, errors.New("the server does not change its indexes: "+
 			"it was started without serve.Options.Writable"))
-	case x.token != nil && !x.token.Write:
+	case x.readsOnly():
 		x.refuse(http.StatusForbidden, errReadOnly)
 	default:
 		return true

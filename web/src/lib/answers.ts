@@ -251,6 +251,7 @@ export interface Hit {
 }
 
 export interface Index {
+  deletable?: boolean
   documents: number
   error?: string // Why it is not ready.
   generation: number // Number of indexes served under the name, counting this one.
@@ -258,7 +259,7 @@ export interface Index {
   name: string
   pending?: number // Changes that are not yet durable.
   ready: boolean
-  writable?: boolean
+  writable?: boolean // Writable and Deletable are true if the client may change the documents, or delete the index.
 }
 
 export interface IndexSize {
@@ -536,7 +537,7 @@ export interface Stats {
 export interface Status {
   arch: string
   cores: number
-  creatable?: boolean // True if clients may make indexes.
+  creatable?: boolean // True if the client may make indexes.
   device?: {
     free_bytes: number
     total_bytes: number

@@ -13,10 +13,24 @@ export class Failure extends Error {
 }
 
 const tokenKey = 'collocate-token'
-let askForToken: () => void = () => {}
+let askForToken: (wrong: boolean) => void = () => {}
 
-/** onToken sets the function that is called when the server requires a token. */
-export function onToken(ask: () => void) { askForToken = ask }
+/** onToken sets the function that is called when the server requires a token, or another one. */
+export function onToken(ask: (wrong: boolean) => void) { askForToken = ask }
+export const hasToken = () => sessionStorage.getItem(tokenKey) !== null
+export function forgetToken() { sessionStorage.removeItem(tokenKey) }
+
+// A server that does not respond is looked for until it is back. Views then ask again, as they do when
+// the network is back.
+let looking = 0
+function lookForServer() {
+  looking ||= window.setInterval(async () => {
+    try { await fetch('v1/version') } catch { return }
+    clearInterval(looking)
+    looking = 0
+    dispatchEvent(new Event('online'))
+  }, 2000)
+}
 export function setToken(token: string) { sessionStorage.setItem(tokenKey, token) }
 
 export type Params = Record<string, string | number | boolean | string[] | undefined>
@@ -55,6 +69,7 @@ export async function send(path: string, init: RequestInit = {}, tries = 4): Pro
     response = await fetch(address(path), { ...init, headers })
   } catch (e) {
     if (isAbort(e)) throw e
+    lookForServer()
     throw new Failure(0, 'The server does not respond. Check that it is running.')
   }
   if (response.ok) return response
@@ -63,7 +78,7 @@ export async function send(path: string, init: RequestInit = {}, tries = 4): Pro
     init.signal?.throwIfAborted()
     return send(path, init, tries - 1)
   }
-  if (response.status === 401) askForToken()
+  if (response.status === 401) askForToken(token !== null)
   let message = response.statusText
   try { message = (await response.json()).error ?? message } catch { /* not JSON */ }
   throw new Failure(response.status, message)

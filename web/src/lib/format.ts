@@ -1,4 +1,4 @@
-import type { Value } from './api'
+import type { Status, Value } from './api'
 
 const whole = new Intl.NumberFormat('en')
 
@@ -66,9 +66,26 @@ export function plainly(v: Value): string {
   return typeof v === 'object' ? `${v.lat}, ${v.lon}` : String(v)
 }
 
+/** documentsOf is the number of documents of an index, without deleted ones that are still part of it. */
+export const documentsOf = (s: Status) => (s.index?.documents ?? 0) - (s.index?.deleted ?? 0)
+
+const titles = /^(title|name|headline|label|heading|subject)$/i
+
+/** titleField returns the field that a document is known by, if one looks like it. */
+export const titleField = (fields: { name: string; type: string; unstored?: boolean }[]) => {
+  const usable = fields.filter((f) => !f.unstored && ['text', 'keyword', 'stored'].includes(f.type) && titles.test(f.name))
+  return (usable.find((f) => f.name.toLowerCase() === 'title') ?? usable[0])?.name ?? ''
+}
+
+/** nameOf returns what a document is known by: its title, or else its ID. */
+export const nameOf = (d: { id: string; fields?: Record<string, Value> }, title: string) => {
+  const value = title ? d.fields?.[title] : undefined
+  return (value !== undefined && plainly(value).trim()) || d.id
+}
+
 /** plainWords is what an error of the server says to somebody who reads no parameters. */
 export function plainWords(e: string): string {
-  return e.replace(/^q: query, column (\d+): (.*?)(; set plain .*)?$/s, 'Error in the query at column $1: $2.')
+  return e.replace(/^search: /, '').replace(/^(?:q|filter): query, column (\d+): (.*?)(; set plain .*)?$/s, 'Error in the query at column $1: $2.')
     .replace(/^.*\b(from|start)\b.*want 0 to ([\d,]+).*$/s, (_, __, most) => `Only the first ${count(Number(most.replaceAll(',', '')))} results can be shown here. Narrow the search down.`)
     .replace(/^.*(context deadline exceeded|the request took too long).*$/s, 'This took longer than the server allows. Narrow the selection down.')
 }

@@ -69,8 +69,15 @@ export function table(text: string, by: string): Row[] {
   }
   if (quoted) throw new Error('the quotes of the last cell are not closed')
   if (cell !== '' || row.length) { end(); rows.push(row) }
-  const [head, ...body] = rows.filter((r) => r.length > 1 || r[0] !== '')
-  if (!head) throw new Error('the file is empty')
+  const [first, ...body] = rows.filter((r) => r.length > 1 || r[0] !== '')
+  if (!first) throw new Error('the file is empty')
+  // A table that was saved here has fields.year for year.
+  const saved = first.some((n) => n.startsWith('fields.'))
+  const named = first.map((n, i) => (saved ? n.replace(/^fields\./, '') : n).trim() || `column ${i + 1}`)
+  const head = named.map((n, i) => { // each has a name of its own
+    const before = named.slice(0, i).filter((o) => o === n).length
+    return before ? `${n} (${before + 1})` : n
+  })
   return body.map((r, i) => {
     if (r.length > head.length) throw new Error(`row ${i + 2} has ${r.length} cells: want ${head.length}`)
     return Object.fromEntries(head.map((name, j) => [name, r[j] ?? '']).filter(([, v]) => v !== ''))
@@ -79,13 +86,22 @@ export function table(text: string, by: string): Row[] {
 
 export const columnsOf = (rows: Row[]) => [...new Set(rows.slice(0, 1000).flatMap((r) => Object.keys(r)))]
 
+const parsed = (text: string): unknown => { try { return JSON.parse(text) } catch { return undefined } }
+
 /** typeOf guesses the type of a column from its values. */
 function typeOf(rows: Row[], column: string): string {
   const values = rows.slice(0, 1000).map((r) => r[column]).filter((v) => v !== undefined && v !== null && v !== '')
   const every = (test: (v: unknown) => boolean) => values.length > 0 && values.every(test)
   if (every((v) => isObject(v) && 'lat' in v && 'lon' in v)) return 'geo'
+  const pair = /^-?\d{1,2}(\.\d+)?\s*,\s*-?\d{1,3}\.\d+$/ // latitude and longitude
+  if (every((v) => typeof v === 'string' && pair.test(v.trim()))) return 'geo'
+  // Codes are no quantities: their zeros at the front, and all digits of long ones, must stay.
+  if (every((v) => /^\d+$/.test(String(v).trim())) && values.some((v) => /^(0\d|\d{13})/.test(String(v).trim()))) return 'keyword'
   if (every((v) => typeof v === 'number' || (typeof v === 'string' && /^-?\d+(\.\d+)?$/.test(v.trim())))) return 'number'
   if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2}|$)|$)/.test(v))) return 'date'
+  const numbers = (v: unknown) => Array.isArray(v) && v.length > 2 && v.every((x) => typeof x === 'number')
+  const vector = (v: unknown) => numbers(v) || (typeof v === 'string' && /^\[[-\d.,eE+\s]+\]$/.test(v.trim()) && numbers(parsed(v)))
+  if (every(vector) && new Set(values.map((v) => (Array.isArray(v) ? v : parsed(String(v)) as unknown[]).length)).size === 1) return 'vector'
   if (every((v) => Array.isArray(v) ? v.every((x) => typeof x === 'string') : typeof v === 'boolean')) return 'keyword'
   const texts = values.map(String)
   const different = new Set(texts).size
@@ -93,6 +109,21 @@ function typeOf(rows: Row[], column: string): string {
   if (/^(title|name|text|body|contents?|abstract|description)$/i.test(column)) return 'text'
   // Values of keywords are short, and repeat.
   return longest <= 60 && different < texts.length && (different <= 20 || different <= texts.length / 4) ? 'keyword' : 'text'
+}
+
+/** withoutPosition counts features of GeoJSON that are no points. */
+export const withoutPosition = (name: string, rows: Row[]) => (/geojson$/i.test(name) ? rows.filter((r) => r.location === undefined).length : 0)
+
+/** textOf decodes a file: as its byte-order mark says, or UTF-8, or else as Windows has Western texts. */
+export function textOf(bytes: ArrayBuffer, encoding = ''): { text: string; encoding: string } {
+  const b = new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
+  const marked = b[0] === 0xff && b[1] === 0xfe ? 'utf-16le' : b[0] === 0xfe && b[1] === 0xff ? 'utf-16be' : ''
+  const asked = encoding || marked
+  if (asked) return { text: new TextDecoder(asked, { fatal: asked !== 'windows-1252' }).decode(bytes), encoding: asked }
+  try { return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), encoding: 'utf-8' } } catch {
+    if (new Uint8Array(bytes).includes(0)) throw new Error('it is no text')
+    return { text: new TextDecoder('windows-1252').decode(bytes), encoding: 'windows-1252' }
+  }
 }
 
 /** typesOf guesses the types of columns. */

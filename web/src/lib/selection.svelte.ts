@@ -68,5 +68,8 @@ export function toggle(filter: string) {
 }
 
 /** kept are the parameters of the address that all views share. */
-export const kept = () => ({ q: route.params.q, f: route.params.f, mode: route.params.mode })
+export const kept = () => {
+  const { q, f, mode, rank, like, vector, vfield, fusion, share } = route.params
+  return { q, f, mode, rank, like, vector, vfield, fusion, share }
+}
 
