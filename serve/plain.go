@@ -110,7 +110,7 @@ func (d *plainData) write(b *bytes.Buffer) {
 		}
 		b.WriteString("</ol>\n")
 	}
-	b.WriteString("</body>\n</html>\n")
+	b.WriteString("</main>\n</body>\n</html>\n")
 }
 
 func writeHit(b *bytes.Buffer, h *api.Hit) {

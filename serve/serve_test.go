@@ -682,7 +682,7 @@ func FuzzPlainPage(f *testing.F) {
 	f.Add("q=%ff%00&k=0")
 	f.Add("q=zebras")
 	tag := regexp.MustCompile(`<[^>]*>`)
-	known := regexp.MustCompile(`^<(!DOCTYPE html|/?(html|head|title|style|body|h1|form|select|button|p|ol|ul|li|b|span|mark|code)|` +
+	known := regexp.MustCompile(`^<(!DOCTYPE html|/?(html|head|title|style|body|main|h1|form|select|button|p|ol|ul|li|b|span|mark|code)|` +
 		`html lang="en"|meta [a-z0-9 "=,./-]*|form action="plain" method="get" role="search"|` +
 		`input type="search" name="q" value="[^"]*" aria-label="Words to search for" placeholder="Words" autofocus|` +
 		`select name="mode" aria-label="Which documents"|option value="(or|and)"( selected)?|/option|` +
