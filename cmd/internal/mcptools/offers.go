@@ -104,6 +104,17 @@ func indexArgument(offers []offer) map[string]any {
 	return map[string]any{"type": "string", "enum": names, "description": "The index to ask. " + strings.Join(lines, " ")}
 }
 
+// aboutVectors says that documents have vectors, if those of some index have.
+func aboutVectors(offers []offer) string {
+	for _, o := range offers {
+		if o.schema != nil && len(o.schema.Of(fields.Vector)) > 0 {
+			return "Documents with a field of type vector are also found by meaning, without or beside the words: by vector, " +
+				"by like, the ID of one of them, or by encode, if the server has an encoder. "
+		}
+	}
+	return ""
+}
+
 func aboutFields(offers []offer) string {
 	has := false
 	for _, o := range offers {
@@ -112,7 +123,7 @@ func aboutFields(offers []offer) string {
 	if !has {
 		return "There are no fields."
 	}
-	return "By fields, field:value and year:[2020 TO 2024] match documents. In the query such a part is one of several, " +
+	return aboutVectors(offers) + "By fields, field:value and year:[2020 TO 2024] match documents. In the query such a part is one of several, " +
 		"any of which may match. To restrict the documents use the argument filter: all its parts must match, and " +
 		"scores do not change. The argument index names the fields."
 }

@@ -44,6 +44,7 @@ func addPrompts(m *mcp.Server, offers []offer) {
 			return fmt.Sprintf(`Answer this question from the documents of the index %q only: %s
 
 Search with the words that the documents would use, several times if need be; notes say which words do not occur.
+If the description of the tool says that documents are also found by meaning, search so, too.
 Restrict by fields with the argument filter. Read around the best snippets with the tool document (around, neighbours)
 before you rely on them. Quote word for word, and give the ID of the document with each quotation. If the documents
 do not answer the question, say so.`, of, in["question"])

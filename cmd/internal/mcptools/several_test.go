@@ -113,6 +113,63 @@ func TestSeveralIndexes(t *testing.T) {
 	}
 }
 
+// Documents with vectors are found by them, beside words and alone, and hits can be quoted.
+func TestSearchByMeaning(t *testing.T) {
+	o, _ := offered(t)
+	dir := t.TempDir()
+	corpus := filepath.Join(dir, "v.jsonl")
+	write(t, corpus, `{"id": "cat", "text": "a cat on a mat", "v": [0.9, 0.1, 0]}`+"\n"+
+		`{"id": "dog", "text": "the dog barks", "v": [0.2, 0.9, 0.1]}`+"\n")
+	schema, err := fields.ParseList([]string{"text:text", "v:vector:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if schema, err = (fields.Passages{Words: 8}).Cut(schema); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "v.index")
+	if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: schema}},
+		index.BuildOptions{StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	o.Indexes = following(t, "v", s)
+	web, _ := overHTTP(t, o)
+	for _, c := range []*mcp.ClientSession{client(t, o), web} {
+		for _, x := range []struct {
+			args map[string]any
+			want string
+			bad  bool
+		}{
+			{map[string]any{"vector": []float64{1, 0, 0}, "k": 1}, `"end":14,"fields":{"text":"a cat on a mat"},"id":"cat#1"`, false},
+			{map[string]any{"q": "dog", "vector": []float64{1, 0, 0}, "word_weight": 5, "k": 1}, `"snippet":"the **dog** barks","start":0`, false},
+			{map[string]any{"like": "dog#1", "k": 1}, `"passage":{"document":"dog","end":13`, false},
+			{map[string]any{"vector": []float64{1, 0}}, "want 3", true},
+			{map[string]any{"q": "dog", "encode": "also"}, "encoder", true},
+		} {
+			answer, bad := call(t, c, "search", x.args)
+			if bad != x.bad || !strings.Contains(answer, x.want) {
+				t.Errorf("%v: %s (error %v), want %s", x.args, answer, bad, x.want)
+			}
+		}
+		list, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := false
+		for _, tool := range list.Tools {
+			said = said || tool.Name == "search" && strings.Contains(tool.Description, "found by meaning")
+		}
+		if !said {
+			t.Error("the search tool does not say that documents have vectors")
+		}
+	}
+}
+
 // Documents are resources: each is listed once, in pages, and can be read by its address.
 func TestResources(t *testing.T) {
 	o := several(t)
