@@ -54,7 +54,7 @@ func group(cmd *cobra.Command, title string, names ...string) {
 }
 
 // flagGroups are the headings in the order of help. Flags without a group come first.
-var flagGroups = []string{"Answer", "Documents over HTTP", "Access", "Limits", "Operation", "Shards",
+var flagGroups = []string{"Answer", "Documents over HTTP", "Access", "Limits", "Operation", "Shards", "Buckets",
 	"Ranking", "Vectors", "Topics", "Vocabulary", "Spark", "Corpus", "Passages", "Significance", "Rules and instances", "Parts of the map",
 	"Pair correlation", "Study area", "Files", "Points",
 	"Engine", "The papers' algorithms"}

@@ -8,11 +8,13 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/bucket"
 )
 
 func newIndexCmd(a *app) *cobra.Command {
 	flags := corpusFlags{typed: true, encodes: true}
 	var ask api.Building
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:         "index CORPUS... --out DIR",
 		Short:       "Index documents for search, check and describe indexes",
@@ -21,7 +23,8 @@ func newIndexCmd(a *app) *cobra.Command {
 		Long: `Index the documents of files and folders ("-" for standard input) in the folder DIR. The index
 appears there when it is complete and replaces an existing one, with segments or without. While
 another process changes an index it is not replaced. Data beyond --memory are kept in
-temporary files beside DIR. With --engine gpu, words are numbered and sorted on a GPU, or on several
+temporary files beside DIR. DIR may be the address of a new index in a bucket, s3://BUCKET/NAME: see
+docs/bucket.md. With --engine gpu, words are numbered and sorted on a GPU, or on several
 (--more-devices), with auto on one if that is faster; the index is the same.`,
 		Example: `  collocate index news.jsonl.zst --positions --out news.index
   collocate index news.jsonl.zst --reorder --out ordered.index
@@ -43,27 +46,37 @@ temporary files beside DIR. With --engine gpu, words are numbered and sorted on 
 			defer flags.coder.Close()
 			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
-			err = index.Build(cmd.Context(), ask.Out, flags.corpus(a, args, ask.Out), index.BuildOptions{
-				Analyzer:          an,
-				StoreText:         ask.StoreText,
-				Positions:         ask.Positions,
-				Reorder:           ask.Reorder,
-				AllowDuplicateIDs: ask.AllowDuplicateIDs,
-				Threads:           a.threads,
-				Memory:            int64(a.memory),
-				Progress:          a.progress("writing"),
-				Reordering:        a.progress("reordering"),
-				Engine:            a.engine,
-				Device:            a.gpu,
-				Also:              a.alsoGPUs(),
-			})
-			if err != nil {
+			build := func(dir string) error {
+				return index.Build(cmd.Context(), dir, flags.corpus(a, args, ask.Out), index.BuildOptions{
+					Analyzer:          an,
+					StoreText:         ask.StoreText,
+					Positions:         ask.Positions,
+					Reorder:           ask.Reorder,
+					AllowDuplicateIDs: ask.AllowDuplicateIDs,
+					Threads:           a.threads,
+					Memory:            int64(a.memory),
+					Progress:          a.progress("writing"),
+					Reordering:        a.progress("reordering"),
+					Engine:            a.engine,
+					Device:            a.gpu,
+					Also:              a.alsoGPUs(),
+				})
+			}
+			if bucket.Is(ask.Out) {
+				c, err := buckets.put(cmd.Context(), ask.Out, build)
+				if err != nil {
+					return err
+				}
+				return a.tell(c, counted(c.Documents, "document")+" indexed")
+			}
+			if err := build(ask.Out); err != nil {
 				return err
 			}
 			return a.indexBuilt(ask.Out, measured)
 		},
 	}
 	addFlags(cmd, api.BuildingQuestion, &ask)
+	buckets = a.changesBuckets(cmd)
 	flags.register(cmd)
 	a.registerSharing(cmd, "the documents")
 	a.registerStats(cmd)

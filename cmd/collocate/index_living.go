@@ -13,6 +13,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/textfile"
 )
@@ -29,6 +30,7 @@ func (a *app) tell(c api.Changed, what string) error {
 func newIndexAddCmd(a *app) *cobra.Command {
 	flags := corpusFlags{typed: true, encodes: true} // for a new index
 	var ask api.Adding
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:   "add DIR CORPUS...",
 		Short: "Add documents to an index, or replace those with the same IDs",
@@ -36,57 +38,66 @@ func newIndexAddCmd(a *app) *cobra.Command {
 A document replaces an older one with the same ID. The documents become a segment; ten segments
 of about the same size are merged into one. A search at the same time sees the index before or
 after the change, and a crash leaves one of the two. If only the merge fails, the documents are
-added, and a note says so.`,
+added, and a note says so. DIR may be an address in a bucket, s3://BUCKET/NAME, which many processes
+may change at once: see docs/bucket.md.`,
 		Example: `  collocate index add news.index today.jsonl
+  collocate index add s3://corpora/news today.jsonl
   collocate index add new.index news.jsonl --analyzer english --store-text`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir := args[0]
 			o := segments.Options{StoreText: ask.StoreText, Positions: ask.Positions, Memory: int64(a.memory)}
-			is, err := segments.Open(dir)
-			switch {
-			case err == nil:
-				if f := cmd.Flags(); f.Changed("store-text") || f.Changed("positions") {
-					is.Close()
-					return usagef("--store-text and --positions: %s exists, and keeps the options that it was made with; leave them out", dir)
-				}
-				if !cmd.Flags().Changed("analyzer") {
-					flags.Analyzer = is.Analyzer()
-				}
-				is.Close()
-			case !errors.Is(err, os.ErrNotExist):
-				return err
-			}
-			if o.Analyzer, err = flags.analyzer(); err != nil {
-				return err
-			}
-			defer flags.coder.Close()
-			flags.hint(cmd, a, args[1:])
 			var c api.Changed
-			err = c.Change(cmd.Context(), dir, o, !ask.NoMerge, a.note, func(w *segments.Writer) error {
-				added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
-					Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
-					Engine: a.engine, Device: a.gpu,
+			add := func(dir string, o segments.Options, merge bool) error {
+				is, err := segments.Open(dir)
+				switch {
+				case err == nil:
+					if f := cmd.Flags(); f.Changed("store-text") || f.Changed("positions") {
+						is.Close()
+						return usagef("--store-text and --positions: %s exists, and keeps the options that it was made with; leave them out", args[0])
+					}
+					if !cmd.Flags().Changed("analyzer") {
+						flags.Analyzer = is.Analyzer()
+					}
+					is.Close()
+				case !errors.Is(err, os.ErrNotExist):
+					return err
+				}
+				if o.Analyzer, err = flags.analyzer(); err != nil {
+					return err
+				}
+				defer flags.coder.Close()
+				flags.hint(cmd, a, args[1:])
+				return c.Change(cmd.Context(), dir, o, merge, a.note, func(w *segments.Writer) error {
+					added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
+						Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
+						Engine: a.engine, Device: a.gpu,
+					})
+					c.Added, c.Replaced = added, replaced
+					return err
 				})
-				c.Added, c.Replaced = added, replaced
-				return err
-			})
-			if err != nil {
-				return err
 			}
-			if err := c.Describe(dir); err != nil {
+			var err error
+			if bucket.Is(args[0]) {
+				err = a.mergeFailed(cmd.Context(), buckets.change(cmd.Context(), args[0], o, nil, !ask.NoMerge, &c,
+					func(dir string, o segments.Options) error { return add(dir, o, false) }))
+			} else if err = add(args[0], o, !ask.NoMerge); err == nil {
+				err = c.Describe(args[0])
+			}
+			if err != nil {
 				return err
 			}
 			return a.tell(c, counted(c.Added, "document")+" added, replacing "+counted(c.Replaced, "document"))
 		},
 	}
 	addFlags(cmd, api.AddingQuestion, &ask)
+	buckets = a.changesBuckets(cmd)
 	flags.register(cmd)
 	return cmd
 }
 
 func newIndexDeleteCmd(a *app) *cobra.Command {
 	var ask api.Delete
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:   "delete DIR ID...",
 		Short: "Delete documents from an index by their IDs or by a query",
@@ -94,7 +105,7 @@ func newIndexDeleteCmd(a *app) *cobra.Command {
 --count' shows how many. A query of several words matches documents with any of them, unless it
 says AND. Deleted documents are in no answer; until their segment is merged they still count in
 the statistics that scores are computed from. 'index compact' makes the index that the remaining
-documents alone would give.`,
+documents alone would give. DIR may be an address in a bucket, s3://BUCKET/NAME.`,
 		Example: `  collocate index delete news.index 2024-03-01-17
   collocate index delete news.index --ids gone.txt
   collocate index delete news.index --query 'lang:de AND year:<2000'`,
@@ -117,7 +128,26 @@ documents alone would give.`,
 			case len(ids) == 0 && !byQuery:
 				return usagef("no IDs: want IDs, --ids with a file of them, or --query")
 			}
-			c, unknown, err := ask.Do(cmd.Context(), args[0], ids, segments.Options{Memory: int64(a.memory)}, a.note)
+			o := segments.Options{Memory: int64(a.memory)}
+			var c api.Changed
+			var unknown []string
+			var err error
+			if bucket.Is(args[0]) {
+				if err = buckets.mustExist(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+				deleted := 0
+				err = a.mergeFailed(cmd.Context(), buckets.change(cmd.Context(), args[0], o, ids, true, &c,
+					func(dir string, o segments.Options) (err error) {
+						var inner api.Changed
+						inner, unknown, err = ask.Do(cmd.Context(), dir, ids, o, a.note)
+						deleted = inner.Deleted
+						return err
+					}))
+				c.Deleted = deleted
+			} else {
+				c, unknown, err = ask.Do(cmd.Context(), args[0], ids, o, a.note)
+			}
 			if err != nil {
 				return withoutPlain(asFlags(api.DeleteQuestion, err))
 			}
@@ -128,6 +158,7 @@ documents alone would give.`,
 		},
 	}
 	addFlags(cmd, api.DeleteQuestion, &ask)
+	buckets = a.changesBuckets(cmd)
 	return cmd
 }
 
@@ -157,32 +188,45 @@ func readIDs(file string) (ids []string, err error) {
 }
 
 func newIndexMergeCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	var buckets *bucketFlags
+	cmd := &cobra.Command{
 		Use:   "merge DIR",
 		Short: "Merge segments of an index where there are many of about the same size",
 		Long: `Merge runs of ten neighbouring segments of about the same size, and rewrite segments of which a
-third is deleted. 'index add' and 'index delete' do the same at the end.`,
+third is deleted. 'index add' and 'index delete' do the same at the end. DIR may be an address in a
+bucket, s3://BUCKET/NAME; what was superseded longer ago than its grace period is removed then.`,
 		Example: `  collocate index merge news.index`,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := new(api.Merge).Do(cmd.Context(), args[0], segments.Options{Memory: int64(a.memory)})
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			o := segments.Options{Memory: int64(a.memory)}
+			var c api.Changed
+			if bucket.Is(args[0]) {
+				c, err = buckets.merge(cmd.Context(), args[0], o, false)
+			} else {
+				c, err = new(api.Merge).Do(cmd.Context(), args[0], o)
+			}
 			if err != nil {
 				return err
 			}
 			return a.tell(c, counted(c.Merged, "segment")+" merged")
 		},
 	}
+	buckets = a.changesBuckets(cmd)
+	return cmd
 }
 
 func newIndexBackupCmd(a *app) *cobra.Command {
 	var out string
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:   "backup DIR --out DIR2",
 		Short: "Copy an index, also while others change it",
 		Long: `Write the newest generation of an index to DIR2, which appears when it is complete, and replaces an
 older backup there. All checksums of what is copied are verified. Other processes may add, delete
 and merge meanwhile; to copy the folder with another program then would mix generations. The
-result is an index like any other: to restore it, put it in the place of the index.`,
+result is an index like any other: to restore it, put it in the place of the index. DIR and DIR2
+may be addresses in buckets, s3://BUCKET/NAME; there DIR2 must be new, and --generation copies an
+older generation.`,
 		Example: `  collocate index backup news.index --out /backup/news.index`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -194,33 +238,48 @@ result is an index like any other: to restore it, put it in the place of the ind
 				return err
 			}
 			defer r.Close()
-			if err := r.Backup(cmd.Context(), out); err != nil {
-				return err
-			}
 			var c api.Changed
-			if err := c.Describe(out); err != nil {
+			if bucket.Is(out) {
+				c, err = buckets.put(cmd.Context(), out, func(dir string) error { return r.Backup(cmd.Context(), dir) })
+			} else if err = r.Backup(cmd.Context(), out); err == nil {
+				err = c.Describe(out)
+			}
+			if err != nil {
 				return err
 			}
 			return a.tell(c, counted(len(r.Segments()), "segment")+" copied")
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "folder for the copy")
+	buckets = a.inBuckets(cmd, false)
 	return cmd
 }
 
 func newIndexCompactCmd(a *app) *cobra.Command {
 	var ask api.Compact
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:   "compact DIR",
 		Short: "Make one segment of an index, without deleted documents",
 		Long: `Merge all segments of an index. The result is byte for byte the index that 'collocate index'
 makes of the remaining documents. With --out the result is an index without segments, and DIR
-stays as it is, unless --out names it.`,
+stays as it is, unless --out names it. DIR may be an address in a bucket, s3://BUCKET/NAME; --out may
+not.`,
 		Example: `  collocate index compact news.index
   collocate index compact news.index --out whole.index`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := ask.Do(cmd.Context(), args[0], segments.Options{Memory: int64(a.memory)})
+			o := segments.Options{Memory: int64(a.memory)}
+			var c api.Changed
+			var err error
+			switch inBucket := bucket.Is(args[0]); {
+			case bucket.Is(ask.Out), inBucket && ask.Out != "":
+				return usagef("--out: an index in a bucket is compacted where it is; 'index backup' copies it")
+			case inBucket:
+				c, err = buckets.merge(cmd.Context(), args[0], o, true)
+			default:
+				c, err = ask.Do(cmd.Context(), args[0], o)
+			}
 			if err != nil {
 				return asFlags(api.CompactQuestion, err)
 			}
@@ -231,6 +290,7 @@ stays as it is, unless --out names it.`,
 		},
 	}
 	addFlags(cmd, api.CompactQuestion, &ask)
+	buckets = a.changesBuckets(cmd)
 	return cmd
 }
 

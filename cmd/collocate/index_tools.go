@@ -19,7 +19,7 @@ import (
 )
 
 func newIndexCheckCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Read all of an index and verify it",
 		Long: `Verify every checksum of an index and everything that its format promises: the order
@@ -37,17 +37,19 @@ of words and documents, counts, bounds, IDs, stored text.`,
 				return err
 			}
 			if a.json {
-				return a.printJSON(map[string]any{"index": args[0], "ok": true})
+				return a.printJSON(map[string]any{"index": a.shown(args[0]), "ok": true})
 			}
-			a.summary("%s: no errors: %s, %s, %s", args[0], counted(r.Docs(), "document"),
+			a.summary("%s: no errors: %s, %s, %s", a.shown(args[0]), counted(r.Docs(), "document"),
 				counted(r.Terms(), "word"), counted(r.Postings(), "posting"))
 			return nil
 		},
 	}
+	a.inBuckets(cmd, false)
+	return cmd
 }
 
 func newIndexStatsCmd(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "stats DIR",
 		Short:   "Describe an index: what is in it, how large its parts are",
 		Example: `  collocate index stats news.index --json`,
@@ -65,6 +67,8 @@ func newIndexStatsCmd(a *app) *cobra.Command {
 			return printIndexStats(a.stdout, s)
 		},
 	}
+	a.inBuckets(cmd, false)
+	return cmd
 }
 
 // printIndexStats prints a table of labels and right-aligned numbers.

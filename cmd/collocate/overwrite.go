@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/s3"
 )
@@ -19,7 +20,7 @@ import (
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "html", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
-		"index", "work", "parts", "spill"}
+		"index", "work", "parts", "spill", "cache"}
 	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
 		"tls-cert", "tls-key", "token-file", "reference",
 		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-of", "shard-token-file", "indexes"}
@@ -82,6 +83,9 @@ const s3Annotation = "s3"
 func isNoAddress(cmd *cobra.Command, out named) error {
 	scheme, _, is := strings.Cut(out.path, "://")
 	if !is || strings.ContainsAny(scheme, `/\`) {
+		return nil
+	}
+	if out.flag == "out" && cmd.Annotations[bucketAnnotation] != "" && bucket.Is(out.path) {
 		return nil
 	}
 	takesS3 := slices.Contains(strings.Fields(cmd.Annotations[s3Annotation]), out.flag)

@@ -45,6 +45,8 @@ type app struct {
 
 	bars progressBars
 
+	addresses map[string]string // of indexes in buckets, by the folder of a view
+
 	noted   sync.Map // lines that note has written
 	skipped sync.Map // paths of files that --skip-bad left out
 }
@@ -54,7 +56,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 		threads: runtime.GOMAXPROCS(0),
 		memory:  2 * bytesize.GB, powercap: energy.Powercap,
 		stdin: stdin, stdout: stdout, stderr: stderr,
-		log: slog.New(slog.DiscardHandler),
+		log: slog.New(slog.DiscardHandler), addresses: map[string]string{},
 	}
 }
 

@@ -66,7 +66,8 @@ of words, of which a document must have at least one (with --mode and: all). It 
                                 * alone is all documents
 
 DIR may also be the URL of a 'collocate serve', such as http://localhost:8080, or of one of its
-indexes, such as http://localhost:8080/v1/indexes/news. Flags that it does not support are an
+indexes, such as http://localhost:8080/v1/indexes/news, or the address of an index in a bucket,
+s3://BUCKET/NAME (docs/bucket.md). Flags that it does not support are an
 error. If it asks shards, the answer says how many of them it covers.
 
 Plain words need no quotes; --plain treats all operators as text. Package search/query has the
@@ -128,6 +129,7 @@ thesis that 'collocate bench thesis' is about.`,
 		},
 	}
 	f.register(a, cmd)
+	a.inBuckets(cmd, false)
 	return cmd
 }
 

@@ -93,7 +93,8 @@ func newServeCmd(a *app) *cobra.Command {
 Each index has a name: that of its folder, or NAME. Requests to /v1/indexes/NAME/search and the
 like are about that index, those to /v1/search about the first one; GET /v1/indexes lists them.
 With --points, --matrix or --vectors the server needs no index. --indexes serves all indexes in a
-folder.
+folder. DIR may be the address of an index in a bucket, s3://BUCKET/NAME, which is followed: see
+docs/bucket.md.
 
 With --writable clients add, replace and delete documents (POST and DELETE to
 /v1/indexes/NAME/documents) and, with --indexes, make indexes in that folder (PUT
@@ -163,6 +164,7 @@ code 0.`,
 		},
 	}
 	f.register(cmd)
+	a.inBuckets(cmd, true)
 	return cmd
 }
 

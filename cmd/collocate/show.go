@@ -46,6 +46,7 @@ ID, the first of them is shown, and a note says so.`,
 		},
 	}
 	addFlags(cmd, api.ShowQuestion, &ask)
+	a.inBuckets(cmd, false)
 	return cmd
 }
 

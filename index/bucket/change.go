@@ -51,8 +51,8 @@ func (x *Index) make(ctx context.Context, o segments.Options, build func(dir str
 }
 
 // Change calls do to change the index in a folder that has the newest generation, with writers that
-// have the given options, and commits what it did. ids are those that it deletes: they are also
-// looked for in what others commit meanwhile. do must not merge segments: Merge does.
+// have the given options but merge nothing, and commits what it did. ids are those that it deletes:
+// they are also looked for in what others commit meanwhile.
 func (x *Index) Change(ctx context.Context, o segments.Options, ids []string, do func(dir string, o segments.Options) error) error {
 	if err := x.x.Probe(ctx); err != nil {
 		return x.about(err)
@@ -68,6 +68,7 @@ func (x *Index) Change(ctx context.Context, o segments.Options, ids []string, do
 	}
 	defer old.Close()
 	o.Names = x.x.NewName
+	o.MergePolicy = func([]int, []int) (from, to int) { return 0, 0 }
 	if err := do(v.Dir, o); err != nil {
 		return err
 	}
