@@ -22,7 +22,7 @@ type bucketFlags struct {
 	generation uint64
 }
 
-// bucketAnnotation marks verbs whose arguments, or --out, may be addresses of indexes in buckets.
+// bucketAnnotation marks verbs whose --out may be the address of an index in a bucket, by "out".
 const bucketAnnotation = "bucket"
 
 // inBuckets lets a verb read indexes in buckets: its first argument or, with all set, any.
@@ -44,10 +44,6 @@ func (a *app) inBuckets(cmd *cobra.Command, all bool) *bucketFlags {
 // changesBuckets adds the flags that all verbs need that know buckets.
 func (a *app) changesBuckets(cmd *cobra.Command) *bucketFlags {
 	f := &bucketFlags{cacheSize: 10 * bytesize.GB}
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[bucketAnnotation] = "yes"
 	cmd.Flags().StringVar(&f.cache, "cache", "",
 		"of indexes in buckets: `FOLDER` for segments (default collocate in the user's folder for caches)")
 	cmd.Flags().Var(&f.cacheSize, "cache-size", "of indexes in buckets: largest `size` of segments that are kept and not in use")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -77,6 +78,8 @@ docs/bucket.md. With --engine gpu, words are numbered and sorted on a GPU, or on
 	}
 	addFlags(cmd, api.BuildingQuestion, &ask)
 	buckets = a.changesBuckets(cmd)
+	cmd.Annotations = maps.Clone(hasGPU) // which other verbs share
+	cmd.Annotations[bucketAnnotation] = "out"
 	flags.register(cmd)
 	a.registerSharing(cmd, "the documents")
 	a.registerStats(cmd)

@@ -219,6 +219,8 @@ func newIndexBackupCmd(a *app) *cobra.Command {
 	var out string
 	var buckets *bucketFlags
 	cmd := &cobra.Command{
+		Annotations: map[string]string{bucketAnnotation: "out"},
+
 		Use:   "backup DIR --out DIR2",
 		Short: "Copy an index, also while others change it",
 		Long: `Write the newest generation of an index to DIR2, which appears when it is complete, and replaces an
@@ -273,7 +275,7 @@ not.`,
 			var c api.Changed
 			var err error
 			switch inBucket := bucket.Is(args[0]); {
-			case bucket.Is(ask.Out), inBucket && ask.Out != "":
+			case inBucket && ask.Out != "":
 				return usagef("--out: an index in a bucket is compacted where it is; 'index backup' copies it")
 			case inBucket:
 				c, err = buckets.merge(cmd.Context(), args[0], o, true)

@@ -85,7 +85,7 @@ func isNoAddress(cmd *cobra.Command, out named) error {
 	if !is || strings.ContainsAny(scheme, `/\`) {
 		return nil
 	}
-	if out.flag == "out" && cmd.Annotations[bucketAnnotation] != "" && bucket.Is(out.path) {
+	if out.flag == "out" && cmd.Annotations[bucketAnnotation] == "out" && bucket.Is(out.path) {
 		return nil
 	}
 	takesS3 := slices.Contains(strings.Fields(cmd.Annotations[s3Annotation]), out.flag)
