@@ -20,10 +20,11 @@ import (
 var (
 	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "html", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
-		"index", "work", "parts", "spill", "cache"}
+		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
 		"tls-cert", "tls-key", "token-file", "reference",
-		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-of", "shard-token-file", "indexes"}
+		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-of", "shard-token-file", "indexes",
+		"cache"}
 )
 
 // leadingPaths is the number of leading arguments that are paths, for verbs whose other arguments

@@ -66,7 +66,7 @@ func (s Folder) Create(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	path := s.path(name)
-	if err := s.prepare(ctx, path); err != nil {
+	if err := s.prepare(path); err != nil {
 		return err
 	}
 	if _, err := os.Lstat(path); err == nil { // spares writing and syncing it
@@ -84,10 +84,7 @@ func (s Folder) Create(ctx context.Context, name string, data []byte) error {
 }
 
 // prepare makes the folders of a file.
-func (s Folder) prepare(ctx context.Context, path string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (s Folder) prepare(path string) error {
 	if _, err := os.Stat(filepath.Dir(s.dir)); err != nil {
 		return fmt.Errorf("%w: %w", ErrNoBucket, err)
 	}
@@ -117,7 +114,7 @@ func (s Folder) Put(ctx context.Context, name string, data io.ReadSeeker, size i
 		return err
 	}
 	path := s.path(name)
-	if err := s.prepare(ctx, path); err != nil {
+	if err := s.prepare(path); err != nil {
 		return err
 	}
 	return atomicfile.WriteFile(path, func(f *atomicfile.File) error {
@@ -184,7 +181,7 @@ func (s Folder) Now(ctx context.Context) (now time.Time, err error) {
 	if err := given.Context(ctx); err != nil {
 		return now, err
 	}
-	if err := s.prepare(ctx, s.path(probeName)); err != nil {
+	if err := s.prepare(s.path(probeName)); err != nil {
 		return now, err
 	}
 	temp, err := s.write(nil)
