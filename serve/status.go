@@ -192,6 +192,8 @@ type statusAnswer struct {
 	Indexes []indexAnswer `json:"indexes"`
 	// Creatable is true if the client may make indexes.
 	Creatable bool `json:"creatable,omitempty"`
+	// Encoder is true if the server has an encoder, which makes vectors of queries.
+	Encoder bool `json:"encoder,omitempty"`
 
 	Matrix  *matrixAnswer  `json:"matrix,omitempty"`
 	Vectors *vectorsAnswer `json:"vectors,omitempty"`
@@ -239,7 +241,8 @@ func (x *exchange) status() {
 		Ready: x.notReady() == nil, Indexes: x.indexesFor(),
 		Engine: x.o.Engine.String(), Threads: x.threads, Cores: runtime.NumCPU(), Model: x.modelName(), Models: x.models(),
 		Latency: x.metrics.lately(10), Creatable: x.o.Writable && x.o.Dir != "" && !x.readsOnly(),
-		Limits: limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
+		Encoder: x.o.Encoder != nil,
+		Limits:  limitsAnswer{x.o.MaxK, x.o.Limits.Words, x.o.Limits.Queries, x.o.Limits.Time.Milliseconds()},
 	}
 	if m := x.o.Matrix; m != nil {
 		counts := m.Options().Weighting == cooccur.Count && !m.Corpus().Subsampled

@@ -62,7 +62,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let guarded, meant, meantRoot, meantShard, bare, films, stories_, changing, fresh, odd, two, none, shard, root, proxy
+let encoder, encoded, guarded, meant, meantRoot, meantShard, bare, films, stories_, changing, fresh, odd, two, none, shard, root, proxy
 let browser
 try {
   const base = await full.address
@@ -92,6 +92,13 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     ...(i === 19 ? {} : { v: [Math.cos(i / 6), Math.sin(i / 6), 0] }),
   })).join('\n') + '\n')
   execFileSync(command, ['index', 'meant.jsonl', '--fields', 'title:text,text:text,kind:keyword,v:vector:3:optional', '--store-text', '--out', 'meant.index'], { cwd: dir, stdio: 'ignore' })
+  encoder = createServer((from, to) => {
+    let body = ''
+    from.on('data', (d) => (body += d)).on('end', () => to.end(JSON.stringify(JSON.parse(body).input.map((t) => (t.includes('late') ? [-1, 0.05, 0] : [1, 0, 0])))))
+  })
+  await new Promise((go) => encoder.listen(0, '127.0.0.1', go))
+  encoded = start(['serve', join(dir, 'meant.index'), '--encoder', `http://127.0.0.1:${encoder.address().port}`, '--addr', '127.0.0.1:0'])
+  const encodedBase = await encoded.address
   mkdirSync(join(dir, 'guarded'))
   writeFileSync(join(dir, 'tokens'), 'read reads reader\nwrite writes writer\n')
   guarded = start(['serve', '--indexes', join(dir, 'guarded'), '--writable', '--deletable', '--token-file', join(dir, 'tokens'), '--addr', '127.0.0.1:0'])
@@ -586,6 +593,15 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.goto(meantBase + '/?rank=meaning&like=m19')
     await page.getByRole('alert').getByText('the document "m19" has no vector').waitFor()
   }, { quiet: false })
+  look('an encoder of the server', encodedBase + '/?q=moon&rank=meaning', async (page) => {
+    await page.getByText('Nearest in meaning to “moon”: an encoder of the server makes a vector of it.').waitFor()
+    await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 0')
+    await page.getByLabel('Words to search for').fill('late words')
+    await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 18')
+    await page.getByLabel('Rank by', { exact: true }).selectOption('both')
+    await page.getByText(/meaning 1\.000 \(1\.00 × /).waitFor()
+    await page.getByLabel('Weight of meaning').waitFor()
+  })
   look('meaning over shards', meantRootBase + '/?q=moon&rank=both&vector=1,0,0', async (page) => {
     await page.getByText('added as they are: shards cannot compare shares or ranks').waitFor()
     await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 0')
@@ -1254,6 +1270,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   bare?.stop()
   meant?.stop()
   guarded?.stop()
+  encoded?.stop()
+  encoder?.close()
   meantShard?.stop()
   meantRoot?.stop()
   films?.stop()

@@ -542,6 +542,7 @@ export interface Status {
     free_bytes: number
     total_bytes: number
   }
+  encoder?: boolean // True if the server has an encoder, which makes vectors of queries.
   engine: string
   generation: number // Number of indexes served under the name, counting this one.
   go: string

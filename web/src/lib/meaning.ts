@@ -3,7 +3,8 @@ import { route } from './route.svelte'
 import { asked, query } from './selection.svelte'
 
 // Documents are ranked by words, by the similarity of vectors (meaning), or by both. The vector is that
-// of a document of the index, or one that the user gives: the page has no model that makes one of words.
+// of a document of the index, one that the user gives, or what an encoder of the server makes of the
+// words: the page has no model itself.
 
 export const rankings = { words: 'words', meaning: 'meaning', both: 'words and meaning' } as Record<string, string>
 export const fusions = {
@@ -42,13 +43,14 @@ export function ranked(status: Status, without = ''): Params & { q: string } {
   const { like, vector, vfield } = route.params
   const words = asked(without)
   const fields = vectorFields(status)
-  if (ranking() === 'words' || !fields.length || !(like || vector)) return words
-  const q = ranking() === 'both' ? query() : ''
+  const own = like || vector // or else the server's encoder makes a vector of the words
+  if (ranking() === 'words' || !fields.length || !(own || (status.encoder && query()))) return words
+  const q = ranking() === 'both' || !own ? query() : ''
   const field = fields.some((f) => f.name === vfield) ? vfield : fields[0].name
-  const by = q ? {
+  const by = ranking() === 'both' && q ? {
     fusion: status.shards ? undefined : fusion(status), vector_weight: share() / 50, word_weight: (100 - share()) / 50,
   } : {}
-  return { ...words, q, vector_field: field, ...(vector ? { vector } : { like }), ...by }
+  return { ...words, q, vector_field: field, ...(vector ? { vector } : like ? { like } : { encode: ranking() === 'both' ? 'also' : 'only' }), ...by }
 }
 
 /** byVector reports whether parameters are those of vectors. */
