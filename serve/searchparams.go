@@ -128,11 +128,13 @@ func (x *exchange) checkMany(many []searchParams) error {
 func (x *exchange) encodeMany(many []searchParams) {
 	var asked []*api.Search
 	for i := range many {
-		if many[i].wrong == nil && x.checkWords(many[i].Query) == nil {
+		if many[i].wrong == nil && many[i].Encodes() && x.checkWords(many[i].Query) == nil {
 			asked = append(asked, &many[i].Search)
 		}
 	}
-	api.Encode(x.r.Context(), x.o.Encoder, asked...)
+	if len(asked) > 0 {
+		api.Encode(x.r.Context(), x.o.Encoder, asked...)
+	}
 }
 
 func (x *exchange) readArray(body []byte, most int) ([]searchParams, error) {
@@ -180,8 +182,10 @@ func (x *exchange) check(a *searchParams) (err error) {
 	if err := x.checkWords(a.Query); err != nil {
 		return err
 	}
-	if err := api.Encode(x.r.Context(), x.o.Encoder, &a.Search); err != nil {
-		return err
+	if a.Encodes() {
+		if err := api.Encode(x.r.Context(), x.o.Encoder, &a.Search); err != nil {
+			return err
+		}
 	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,
 		Analyzer: x.g.analyzerName, MaxK: cmp.Or(a.most, x.o.MaxK), Model: x.o.Model, Index: x.g.shard.Whole}
