@@ -32,7 +32,7 @@ const (
 
 var algorithmNames = choice.New[Algorithm]("algorithm", "auto", "sgct", "joinless", "icpi", "miner", "sgct-rows")
 
-// Algorithms lists the names that ParseAlgorithm accepts.
+// Algorithms lists the names of all algorithms.
 func Algorithms() []string { return algorithmNames.List() }
 
 func (a Algorithm) String() string { return algorithmNames.Of(a) }
@@ -42,9 +42,6 @@ func (a Algorithm) MarshalText() ([]byte, error) { return algorithmNames.Text(a)
 
 // UnmarshalText is the inverse of MarshalText.
 func (a *Algorithm) UnmarshalText(name []byte) error { return algorithmNames.Set(a, string(name)) }
-
-// ParseAlgorithm returns the algorithm of that name.
-func ParseAlgorithm(name string) (Algorithm, error) { return algorithmNames.Parse(name) }
 
 // Options are the options of Mine and NewSurvey. MinPrevalence and at least one of Distance and KNN
 // must be set; all others may be zero.

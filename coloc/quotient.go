@@ -72,7 +72,7 @@ const (
 
 var kernelNames = choice.New[Kernel]("kernel", "box", "gaussian", "bisquare")
 
-// Kernels lists the names that ParseKernel accepts.
+// Kernels lists the names of all kernels.
 func Kernels() []string { return kernelNames.List() }
 
 func (k Kernel) String() string { return kernelNames.Of(k) }
@@ -82,9 +82,6 @@ func (k Kernel) MarshalText() ([]byte, error) { return kernelNames.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kernel) UnmarshalText(name []byte) error { return kernelNames.Set(k, string(name)) }
-
-// ParseKernel returns the kernel of that name.
-func ParseKernel(name string) (Kernel, error) { return kernelNames.Parse(name) }
 
 // weight returns the weight of a neighbour; u2 is u squared.
 func (k Kernel) weight(u2 float64) float64 {

@@ -30,12 +30,6 @@ const (
 	MaxT = points.MaxT
 )
 
-// Adjusts lists the names that ParseAdjust accepts.
-func Adjusts() []string { return points.Adjusts() }
-
-// ParseAdjust returns the adjustment of that name.
-func ParseAdjust(name string) (Adjust, error) { return points.ParseAdjust(name) }
-
 // Alternative is what a test of patterns looks for.
 type Alternative int
 
@@ -49,7 +43,7 @@ const (
 
 var alternativeNames = choice.New[Alternative]("alternative", "attraction", "avoidance", "both")
 
-// Alternatives lists the names that ParseAlternative accepts.
+// Alternatives lists the names of all alternatives.
 func Alternatives() []string { return alternativeNames.List() }
 
 func (a Alternative) String() string { return alternativeNames.Of(a) }
@@ -61,9 +55,6 @@ func (a Alternative) MarshalText() ([]byte, error) { return alternativeNames.Tex
 func (a *Alternative) UnmarshalText(name []byte) error {
 	return alternativeNames.Set(a, string(name))
 }
-
-// ParseAlternative returns the alternative of that name.
-func ParseAlternative(name string) (Alternative, error) { return alternativeNames.Parse(name) }
 
 // SignificanceOptions are the options of Survey.Significance.
 type SignificanceOptions struct {

@@ -139,14 +139,6 @@ func init() {
 	}
 }
 
-// Kinds lists the kinds of files whose text is found.
-func Kinds() (list []string) {
-	for _, r := range readers {
-		list = append(list, r.kind)
-	}
-	return list
-}
-
 // Read returns the text of a file, of which name is the path or only the base name. The error is an
 // *Error. Texts may refer to data.
 func Read(name string, data []byte, o Options) (docs []Document, err error) {

@@ -23,7 +23,7 @@ const (
 
 var adjustNames = choice.New[Adjust]("adjustment", "fdr", "max")
 
-// Adjusts lists the names that ParseAdjust accepts.
+// Adjusts lists the names of all adjustments.
 func Adjusts() []string { return adjustNames.List() }
 
 func (a Adjust) String() string { return adjustNames.Of(a) }
@@ -33,9 +33,6 @@ func (a Adjust) MarshalText() ([]byte, error) { return adjustNames.Text(a) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (a *Adjust) UnmarshalText(name []byte) error { return adjustNames.Set(a, string(name)) }
-
-// ParseAdjust returns the adjustment of that name.
-func ParseAdjust(name string) (Adjust, error) { return adjustNames.Parse(name) }
 
 // Check returns an error unless a is one of the adjustments.
 func (a Adjust) Check() error { return adjustNames.Check(a) }

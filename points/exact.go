@@ -27,7 +27,7 @@ const (
 
 var correctionNames = choice.New[Correction]("correction", "translation", "isotropic", "border", "none")
 
-// Corrections returns the names that ParseCorrection accepts.
+// Corrections returns the names of all corrections.
 func Corrections() []string { return correctionNames.List() }
 
 func (c Correction) String() string { return correctionNames.Of(c) }
@@ -37,9 +37,6 @@ func (c Correction) MarshalText() ([]byte, error) { return correctionNames.Text(
 
 // UnmarshalText is the inverse of MarshalText.
 func (c *Correction) UnmarshalText(name []byte) error { return correctionNames.Set(c, string(name)) }
-
-// ParseCorrection returns the correction with the given name.
-func ParseCorrection(name string) (Correction, error) { return correctionNames.Parse(name) }
 
 // exactWork is the number of steps, pairs of points times edges, up to which the overlap of
 // polygons is computed for each pair of points instead of being interpolated.

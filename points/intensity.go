@@ -26,7 +26,7 @@ const (
 
 var intensityNames = choice.New[Intensity]("intensity", "uniform", "shared", "own")
 
-// Intensities returns the names that ParseIntensity accepts.
+// Intensities returns the names of all intensities.
 func Intensities() []string { return intensityNames.List() }
 
 func (i Intensity) String() string { return intensityNames.Of(i) }
@@ -36,9 +36,6 @@ func (i Intensity) MarshalText() ([]byte, error) { return intensityNames.Text(i)
 
 // UnmarshalText is the inverse of MarshalText.
 func (i *Intensity) UnmarshalText(name []byte) error { return intensityNames.Set(i, string(name)) }
-
-// ParseIntensity returns the intensity with the given name.
-func ParseIntensity(name string) (Intensity, error) { return intensityNames.Parse(name) }
 
 // intensities returns the intensity of its feature at each point of some features; nil for Uniform.
 // It is that of density.ppp in spatstat, at points and without each itself: the sum of a normal

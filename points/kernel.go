@@ -23,7 +23,7 @@ const (
 var kernelNames = choice.New[Kernel]("kernel", "epanechnikov", "gaussian", "rectangular",
 	"triangular", "biweight", "cosine", "optcosine")
 
-// Kernels returns the names that ParseKernel accepts.
+// Kernels returns the names of all kernels.
 func Kernels() []string { return kernelNames.List() }
 
 func (k Kernel) String() string { return kernelNames.Of(k) }
@@ -33,9 +33,6 @@ func (k Kernel) MarshalText() ([]byte, error) { return kernelNames.Text(k) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kernel) UnmarshalText(name []byte) error { return kernelNames.Set(k, string(name)) }
-
-// ParseKernel returns the kernel with the given name.
-func ParseKernel(name string) (Kernel, error) { return kernelNames.Parse(name) }
 
 // reach returns the largest difference of distances that counts. bandwidth is the kernel's standard
 // deviation.
@@ -74,7 +71,7 @@ const (
 
 var divisorNames = choice.New[Divisor]("divisor", "r", "d")
 
-// Divisors returns the names that ParseDivisor accepts.
+// Divisors returns the names of all divisors.
 func Divisors() []string { return divisorNames.List() }
 
 func (d Divisor) String() string { return divisorNames.Of(d) }
@@ -84,6 +81,3 @@ func (d Divisor) MarshalText() ([]byte, error) { return divisorNames.Text(d) }
 
 // UnmarshalText is the inverse of MarshalText.
 func (d *Divisor) UnmarshalText(name []byte) error { return divisorNames.Set(d, string(name)) }
-
-// ParseDivisor returns the divisor with the given name.
-func ParseDivisor(name string) (Divisor, error) { return divisorNames.Parse(name) }

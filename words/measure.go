@@ -40,18 +40,12 @@ var measureNames = choice.New[Measure]("measure", "logdice", "dice", "mi", "mi3"
 // Measures returns the names of all measures.
 func Measures() []string { return measureNames.List() }
 
-// ParseMeasure is the inverse of String; pmi is another name of mi, and ll of g2.
-func ParseMeasure(name string) (m Measure, err error) {
-	err = m.UnmarshalText([]byte(name))
-	return m, err
-}
-
 func (m Measure) String() string { return measureNames.Of(m) }
 
-// MarshalText and UnmarshalText write and read the name, so that JSON has it too.
+// MarshalText writes the name.
 func (m Measure) MarshalText() ([]byte, error) { return measureNames.Text(m) }
 
-// UnmarshalText reads what ParseMeasure does.
+// UnmarshalText reads a name; pmi is another one of mi, and ll of g2.
 func (m *Measure) UnmarshalText(name []byte) error {
 	switch text := string(name); text {
 	case "pmi":
