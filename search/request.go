@@ -248,6 +248,9 @@ const (
 	Bo1 = ask.Bo1
 )
 
+// Expansions lists the names that ParseExpand accepts.
+func Expansions() []string { return ask.Expansions() }
+
 // ParseExpand parses rm3 or bo1 with optional parameters, such as rm3:docs=10,terms=10,weight=0.5.
 func ParseExpand(s string) (*Expand, error) { return ask.ParseExpand(s) }
 

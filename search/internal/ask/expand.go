@@ -41,6 +41,9 @@ func (e Expansion) MarshalText() ([]byte, error) { return expansionNames.Text(e)
 // UnmarshalText is the inverse of MarshalText.
 func (e *Expansion) UnmarshalText(name []byte) error { return expansionNames.Set(e, string(name)) }
 
+// Expansions lists the names that ParseExpand accepts.
+func Expansions() []string { return expansionNames.List() }
+
 // WithDefaults replaces fields that are 0 by their defaults.
 func (e Expand) WithDefaults() Expand {
 	if e.Docs == 0 {
