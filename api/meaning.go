@@ -31,6 +31,20 @@ func (q *Meaning) Encodes() bool { return q.Encode != "" }
 // ErrEncoder is wrapped by errors of an encoder that gives no vectors.
 var ErrEncoder = errors.New("there is no vector for the query")
 
+// CheckEncode returns an error if a question that asks for a vector cannot have one of an encoder,
+// which may be nil.
+func (q *Search) CheckEncode(e *encoder.Encoder) error {
+	switch {
+	case len(q.Vector) > 0 || q.Like != "":
+		return wrongf("encode", "a vector is given: leave out one of the two")
+	case e == nil:
+		return wrongf("encode", "there is no encoder: the program is to be started with one")
+	case strings.TrimSpace(q.Query) == "":
+		return wrongf("q", "it is empty: want a text for the encoder")
+	}
+	return nil
+}
+
 // Encode has an encoder make the vectors of the questions that ask for that, from their queries.
 // Afterwards they are questions with vectors, as if these had been given. e may be nil.
 func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
@@ -43,13 +57,8 @@ func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 		if !q.Encodes() {
 			continue
 		}
-		switch {
-		case len(q.Vector) > 0 || q.Like != "":
-			return wrongf("encode", "a vector is given: leave out one of the two")
-		case e == nil:
-			return wrongf("encode", "there is no encoder: the program is to be started with one")
-		case strings.TrimSpace(q.Query) == "":
-			return wrongf("q", "it is empty: want a text for the encoder")
+		if err := q.CheckEncode(e); err != nil {
+			return err
 		}
 		texts, of = append(texts, q.Query), append(of, q)
 	}

@@ -123,17 +123,24 @@ func (x *exchange) checkMany(many []searchParams) error {
 	return nil
 }
 
-// encodeMany has the vectors of a batch made with few requests. If that fails, check says why for
-// each query.
+// encodeMany has the vectors of a batch made with few requests. If the encoder fails, all queries
+// that need it do: to ask for each alone would keep the others waiting.
 func (x *exchange) encodeMany(many []searchParams) {
 	var asked []*api.Search
+	var of []*searchParams
 	for i := range many {
-		if many[i].wrong == nil && many[i].Encodes() && x.checkWords(many[i].Query) == nil {
-			asked = append(asked, &many[i].Search)
+		a := &many[i]
+		if a.wrong == nil && a.Encodes() && x.checkWords(a.Query) == nil && a.CheckEncode(x.o.Encoder) == nil {
+			asked, of = append(asked, &a.Search), append(of, a)
 		}
 	}
-	if len(asked) > 0 {
-		api.Encode(x.r.Context(), x.o.Encoder, asked...)
+	if len(asked) == 0 {
+		return
+	}
+	if err := api.Encode(x.r.Context(), x.o.Encoder, asked...); err != nil {
+		for _, a := range of {
+			a.wrong = err
+		}
 	}
 }
 

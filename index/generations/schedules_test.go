@@ -19,7 +19,7 @@ import (
 var background = context.Background()
 
 var (
-	schedules = flag.Int("schedules", 0, "simulate so many schedules: a million take 20 minutes")
+	schedules = flag.Int("schedules", 0, "simulate so many schedules, instead of those of the test")
 	firstSeed = flag.Uint64("seed", 1, "the seed of the first schedule")
 )
 

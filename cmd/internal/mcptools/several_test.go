@@ -31,16 +31,7 @@ func several(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(dir, "guide.index")
-	if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: cut}},
-		index.BuildOptions{StoreText: true}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := search.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := indexed(t, corpus, cut)
 	papers, guides := o.Indexes()[0], following(t, "guide", s)()[0]
 	guides.About = "How to use it."
 	o.Indexes = func() []Source { return []Source{papers, guides} }
@@ -127,16 +118,7 @@ func TestSearchByMeaning(t *testing.T) {
 	if schema, err = (fields.Passages{Words: 8}).Cut(schema); err != nil {
 		t.Fatal(err)
 	}
-	folder := filepath.Join(dir, "v.index")
-	if err := index.Build(t.Context(), folder, &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: schema}},
-		index.BuildOptions{StoreText: true}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := search.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := indexed(t, corpus, schema)
 	o.Indexes = following(t, "v", s)
 	web, _ := overHTTP(t, o)
 	for _, c := range []*mcp.ClientSession{client(t, o), web} {
@@ -283,4 +265,20 @@ func TestBadRequests(t *testing.T) {
 	if got := send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); got != http.StatusOK {
 		t.Errorf("a call after garbage has status %d", got)
 	}
+}
+
+// indexed returns an index of a corpus whose text is stored.
+func indexed(t *testing.T, corpus string, schema *fields.Schema) *search.Searcher {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	if err := index.Build(t.Context(), dir, &text.Corpus{Paths: []string{corpus}, Options: text.Options{Schema: schema}},
+		index.BuildOptions{StoreText: true}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := search.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
 }
