@@ -32,7 +32,7 @@ type cursor struct {
 	rest   []uint16 // position gaps of the postings from at on
 
 	// For a run on a device.
-	posts *postingReader
+	posts devicePostings
 	after uint64 // index of the word's end in the postings
 
 	// For a spilled run.
@@ -96,7 +96,7 @@ func (c *cursor) next() error {
 	c.head = headOf(c.word)
 	c.left = r.df(c.i)
 	if r.device != nil {
-		c.after = r.device.pairs.first[c.i+1]
+		c.after = r.starts[c.i+1]
 	} else {
 		c.at = r.first[c.i]
 	}

@@ -272,7 +272,7 @@ func (g *gpuRun) spill(ctx context.Context, parts []gpuPart, text gpu.Buffer[uin
 			return err
 		}
 	}
-	r, err := g.file.writePairs(p)
+	r, err := writePairs(g.file, p)
 	if err != nil {
 		return err
 	}

@@ -77,13 +77,13 @@ func (p *gpuPostings) giveBack(ctx context.Context, l *postingLane) error {
 // newDeviceRun returns a run whose postings are on the device of g.
 func newDeviceRun(g *gpuRun, pairs *gpuPairs) *run {
 	r := &run{words: pairs.words, ends: append([]uint64{0}, pairs.ends...),
-		device: &gpuPostings{run: g, pairs: pairs}}
+		device: &gpuPostings{run: g, pairs: pairs}, starts: pairs.first}
 	r.sampleWords()
 	return r
 }
 
 // reader returns a reader of the words [from, to), which must be closed.
-func (p *gpuPostings) reader(ctx context.Context, from, to int) (*postingReader, error) {
+func (p *gpuPostings) reader(ctx context.Context, from, to int) (devicePostings, error) {
 	lane, err := p.lane()
 	if err != nil {
 		return nil, err

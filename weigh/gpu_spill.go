@@ -1,7 +1,8 @@
 package weigh
 
-// writePairs writes the result of a method to the file, as write does for a run.
-func (s *spillFile) writePairs(p *gpuPairs) (*run, error) {
+// writePairs writes the result of a method to the file, as write does for a run. It is no method of
+// spillFile: importers that hold an Inversion would compile the types of its parameters.
+func writePairs(s *spillFile, p *gpuPairs) (*run, error) {
 	w := s.newRun()
 	var r pairReader
 	for i := range p.ends {
