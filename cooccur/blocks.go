@@ -8,7 +8,7 @@ import (
 )
 
 // A chunk is as much of the corpus as fits in memory, as IDs + 1 with a 0 after
-// each document, in blocks that workers fill independently:
+// each field of a document, in blocks that workers fill independently:
 //
 //	n zeros | left halo | core | right halo or n zeros
 //
@@ -18,7 +18,7 @@ import (
 type chunk struct {
 	mu     sync.Mutex
 	blocks []block
-	core   int // positions in all cores, with the zeros between documents
+	core   int // positions in all cores, with the zeros between fields
 	limit  int // core at which the chunk is full
 	full   func(ctx context.Context) error
 }

@@ -144,11 +144,17 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 	if err != nil {
 		return Stats{}, err
 	}
+	var fields bordered
+	onCores := func(e engine.Kind) (err error) {
+		stats, err = j.onCores(ctx, corpus, e, sink)
+		return err
+	}
 	if len(opt.Also) > 0 {
 		err = onSeveral(opt.Engine, opt.Device, opt.Also, func(all gpus) (err error) {
-			stats, err = all.matrix(ctx, corpus, v, opt, sink)
+			stats, err = all.matrix(ctx, fields.watch(corpus), v, opt, sink)
 			return err
 		})
+		err = fields.orOnCores(err, opt.Engine, corpus, onCores)
 		return stats, err
 	}
 	given := false // whether rows were passed on
@@ -156,12 +162,10 @@ func Matrix(ctx context.Context, corpus *text.Corpus, v *Vocabulary, opt Options
 		Pays:  func() bool { return opt.gpuAuto || j.paysOnGPU(corpus, false) },
 		Final: func(error) bool { return given }}
 	err = runOn(ctx, c, opt.Device, func(g *GPU) (err error) {
-		stats, err = g.Matrix(ctx, corpus, v, opt, watched{sink, &given})
+		stats, err = g.Matrix(ctx, fields.watch(corpus), v, opt, watched{sink, &given})
 		return err
-	}, func(e engine.Kind) (err error) {
-		stats, err = j.onCores(ctx, corpus, e, sink)
-		return err
-	})
+	}, onCores)
+	err = fields.orOnCores(err, opt.Engine, corpus, onCores)
 	return stats, err
 }
 
@@ -193,11 +197,19 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 	if err := oneAnalyzer(&vocabulary, &opt); err != nil {
 		return vs, stats, err
 	}
+	var fields bordered
+	onCores := func(e engine.Kind) (err error) {
+		own, words := opt, vocabulary
+		own.Engine, words.Engine, own.Also, words.Also = e, e, nil, nil
+		vs, stats, err = makeOnCores(ctx, corpus, words, own, begin)
+		return err
+	}
 	if len(opt.Also) > 0 {
 		err = onSeveral(opt.Engine, opt.Device, opt.Also, func(all gpus) (err error) {
-			vs, stats, err = all.make(ctx, corpus, vocabulary, opt, begin)
+			vs, stats, err = all.make(ctx, fields.watch(corpus), vocabulary, opt, begin)
 			return err
 		})
+		err = fields.orOnCores(err, opt.Engine, corpus, onCores)
 		return vs, stats, err
 	}
 	given := false // whether the vocabulary was passed on
@@ -208,16 +220,13 @@ func Make(ctx context.Context, corpus *text.Corpus, vocabulary VocabularyOptions
 		},
 		Final: func(error) bool { return given }}
 	err = runOn(ctx, c, opt.Device, func(g *GPU) (err error) {
-		vs, stats, err = g.Make(ctx, corpus, vocabulary, opt, func(v *Vocabulary) (Sink, error) {
+		vs, stats, err = g.Make(ctx, fields.watch(corpus), vocabulary, opt, func(v *Vocabulary) (Sink, error) {
 			given = true
 			return begin(v)
 		})
 		return err
-	}, func(e engine.Kind) (err error) {
-		opt.Engine, vocabulary.Engine = e, e
-		vs, stats, err = makeOnCores(ctx, corpus, vocabulary, opt, begin)
-		return err
-	})
+	}, onCores)
+	err = fields.orOnCores(err, opt.Engine, corpus, onCores)
 	return vs, stats, err
 }
 

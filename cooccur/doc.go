@@ -25,8 +25,10 @@
 // V. Let w and u be words at different positions p and q, whose distance d = |p-q| is at most the
 // window n. Then u is a neighbour of w, and M[w][u] grows by 1 (Count) or by 1/d (Distance). With
 // side Both, q may be left or right of p, and M is symmetric; with Left or Right it must be on that
-// side. Windows do not cross documents. With side Both, a word that is its own neighbour adds twice
-// to its cell, once for each of the two positions.
+// side. Windows do not cross documents, nor the borders in them (text.Document.Breaks) between
+// fields or the values of a list; V and the count of documents do not depend on these. With side
+// Both, a word that is its own neighbour adds twice to its cell, once for each of the two
+// positions.
 //
 // # Example
 //

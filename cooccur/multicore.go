@@ -248,10 +248,26 @@ func (r *reader) batch(ctx context.Context, b *text.Batch) error {
 
 func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
 	seen, start, before := 0, uint64(0), r.kept
+	border := func() error { // of a field, or the end of the document
+		if err := r.checkWhole(r.kept - before); err != nil {
+			return err
+		}
+		room, err := r.out.room(ctx, 1)
+		if err != nil {
+			return err
+		}
+		_ = append(room, 0)
+		r.out.n++
+		before = r.kept
+		return nil
+	}
 	if r.sample != nil {
 		start = r.sample.document(b.Seq, i)
 	}
-	err := r.scanner.scan(b.Docs[i].Text, func(keys []wordKey, buf []byte) error {
+	err := r.scanner.scan(&b.Docs[i], func(keys []wordKey, buf []byte) error {
+		if len(keys) == 0 {
+			return border()
+		}
 		room, err := r.out.room(ctx, len(keys)+1)
 		if err != nil {
 			return err
@@ -275,16 +291,7 @@ func (r *reader) document(ctx context.Context, b *text.Batch, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := r.checkWhole(r.kept - before); err != nil {
-		return err
-	}
-	if room, err := r.out.room(ctx, 1); err != nil {
-		return err
-	} else {
-		_ = append(room, 0)
-	}
-	r.out.n++
-	return nil
+	return border()
 }
 
 // emit passes finished rows to the sink.

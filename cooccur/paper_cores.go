@@ -66,26 +66,30 @@ func (j *job) paperCores(ctx context.Context, corpus *text.Corpus, find bool) ([
 
 func (c *paperCore) batch(b *text.Batch) error {
 	for i := range b.Docs {
+		c.tokens.WantSource = len(b.Docs[i].Breaks) > 0
 		if err := c.analyzer.Analyze(b.Docs[i].Text, &c.tokens); err != nil {
 			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 		}
 		c.ids = c.ids[:0]
 		if c.words == nil {
-			c.ids = c.wordIDs(c.ids, &c.tokens, b.Seq, i)
+			c.ids = c.wordIDs(c.ids, &c.tokens, b, i)
 		} else {
+			n := 0
+			sections := sectionsOf(&c.tokens, &b.Docs[i])
 			for k := range c.tokens.Words {
+				if len(sections) > 0 && k == sections[0] {
+					c.ids, sections = append(c.ids, border), sections[1:]
+				}
 				if w := c.tokens.Word(k); len(w) > 0 {
 					c.ids = append(c.ids, c.words.count(w))
+					n++
 				}
 			}
-			c.stats.Words += int64(len(c.ids))
-			c.stats.Kept += int64(len(c.ids))
+			c.stats.Words += int64(n)
+			c.stats.Kept += int64(n)
 		}
-		if err := c.checkWhole(int64(len(c.ids))); err != nil {
+		if err := c.addWindows(c.pairs, c.ids, func() error { return nil }); err != nil {
 			return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
-		}
-		for p := range c.ids {
-			c.addWindow(c.pairs, c.ids, p)
 		}
 	}
 	c.documents += int64(len(b.Docs))

@@ -20,11 +20,12 @@ const maxPieceWords = pieceSize/2 + 1
 const maxWord = 999
 
 // scanner turns documents into keys, one piece at a time. For the whitespace analyzer it finds the
-// words itself, eight bytes per step; otherwise it calls the analyzer. It must be used by one
-// goroutine at a time.
+// words itself, eight bytes per step; otherwise, or if it has fields, it calls the analyzer. It
+// must be used by one goroutine at a time.
 type scanner struct {
 	analyzer text.Analyzer // nil means whitespace
 	tokens   text.Tokens
+	sections []int // of the words of tokens
 
 	buf   [pieceSize + len(blanks)]byte
 	marks [pieceSize/64 + 1]uint64 // a bit for each byte of buf, set if it is at most 0x20
@@ -40,14 +41,16 @@ func newScanner(a text.Analyzer) *scanner {
 }
 
 // emit receives the keys of consecutive words, at most maxPieceWords, and the bytes that the keys
-// of long words refer to. Both are valid until it returns.
+// of long words refer to. Both are valid until it returns. No keys mean the border of two fields,
+// which windows do not cross.
 type emit func(keys []wordKey, buf []byte) error
 
 // scan calls emit with the keys of the document's words in order.
-func (s *scanner) scan(doc []byte, emit emit) error {
-	if s.analyzer != nil {
-		return s.analyze(doc, emit)
+func (s *scanner) scan(d *text.Document, emit emit) error {
+	if s.analyzer != nil || len(d.Breaks) > 0 {
+		return s.analyze(d, emit)
 	}
+	doc := d.Text
 	for len(doc) > 0 {
 		n := pieceEnd(doc)
 		var err error
@@ -78,7 +81,7 @@ func (s *scanner) scanAll(docs []text.Document, emit emit) error {
 			n = 0
 		}
 		if !shares {
-			if err := s.scan(doc, emit); err != nil {
+			if err := s.scan(&docs[i], emit); err != nil {
 				return fmt.Errorf("document %s: %w", docs[i].ID, err)
 			}
 			continue
@@ -90,20 +93,33 @@ func (s *scanner) scanAll(docs []text.Document, emit emit) error {
 	return s.piece(n, emit)
 }
 
-func (s *scanner) analyze(doc []byte, emit emit) error {
+func (s *scanner) analyze(d *text.Document, emit emit) error {
 	t := &s.tokens
-	if err := s.analyzer.Analyze(doc, t); err != nil {
+	t.WantSource = len(d.Breaks) > 0
+	if err := analyzerOf(s.analyzer).Analyze(d.Text, t); err != nil {
 		return err
 	}
-	for at := 0; at < len(t.Words); {
-		keys := s.keys[:0]
-		for ; at < len(t.Words) && len(keys) < maxPieceWords; at++ {
-			if w := t.Words[at]; w.End > w.Start {
-				keys = append(keys, keyOf(t.Bytes, int(w.Start), int(w.End)))
+	s.sections = t.Sections(s.sections[:0], d.Breaks)
+	at := 0
+	for i, end := range s.sections {
+		if i > 0 {
+			if err := emit(nil, nil); err != nil {
+				return err
 			}
 		}
-		if err := emit(keys, t.Bytes); err != nil {
-			return err
+		for at < end {
+			keys := s.keys[:0]
+			for ; at < end && len(keys) < maxPieceWords; at++ {
+				if w := t.Words[at]; w.End > w.Start {
+					keys = append(keys, keyOf(t.Bytes, int(w.Start), int(w.End)))
+				}
+			}
+			if len(keys) == 0 {
+				continue
+			}
+			if err := emit(keys, t.Bytes); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

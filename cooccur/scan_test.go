@@ -15,7 +15,7 @@ import (
 // scanned returns the words of a document by the fast scanner.
 func scanned(t testing.TB, doc []byte) (words []string) {
 	t.Helper()
-	if err := newScanner(nil).scan(doc, appendWords(&words)); err != nil {
+	if err := newScanner(nil).scan(&text.Document{Text: doc}, appendWords(&words)); err != nil {
 		t.Fatal(err)
 	}
 	return words

@@ -34,27 +34,30 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 	one.Options.Threads = 1
 	err := one.Batches(ctx, func(_ int, b *text.Batch) error {
 		for i := range b.Docs {
+			tokens.WantSource = len(b.Docs[i].Breaks) > 0
 			if err := a.Analyze(b.Docs[i].Text, &tokens); err != nil {
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
-			ids = j.wordIDs(ids[:0], &tokens, b.Seq, i)
-			if err := j.checkWhole(int64(len(ids))); err != nil {
-				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
+			ids = j.wordIDs(ids[:0], &tokens, b, i)
+			for _, id := range ids {
+				if id != border {
+					occurrences[id]++
+				}
 			}
-			for p, id := range ids {
-				occurrences[id]++
-				j.addWindow(t, ids, p)
-				if t.n > limit {
-					if s == nil {
-						var err error
-						if s, err = newSpill(j); err != nil {
-							return err
-						}
-					}
-					if err := j.spillTable(t, s); err != nil {
+			err := j.addWindows(t, ids, func() error {
+				if t.n <= limit {
+					return nil
+				}
+				if s == nil {
+					var err error
+					if s, err = newSpill(j); err != nil {
 						return err
 					}
 				}
+				return j.spillTable(t, s)
+			})
+			if err != nil {
+				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
 		}
 		j.stats.Documents += int64(len(b.Docs))
@@ -83,10 +86,15 @@ func (j *job) sequential(ctx context.Context, corpus *text.Corpus, sink Sink) er
 }
 
 // wordIDs appends the IDs of the words of a document that are in the vocabulary and kept by the
-// sampler.
-func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, batch, doc int) []uint32 {
-	seen := 0
+// sampler, with a border between fields.
+func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, b *text.Batch, doc int) []uint32 {
+	seen, borders := 0, 0
+	sections := sectionsOf(tokens, &b.Docs[doc])
 	for i := range tokens.Words {
+		if borders < len(sections) && i == sections[borders] {
+			ids = append(ids, border)
+			borders++
+		}
 		if len(tokens.Word(i)) == 0 {
 			continue
 		}
@@ -95,16 +103,49 @@ func (j *job) wordIDs(ids []uint32, tokens *text.Tokens, batch, doc int) []uint3
 		if !ok {
 			continue
 		}
-		if j.sample == nil || j.sample.keeps(j.sample.document(batch, doc), seen, uint32(id)) {
+		if j.sample == nil || j.sample.keeps(j.sample.document(b.Seq, doc), seen, uint32(id)) {
 			ids = append(ids, uint32(id))
 		}
 		seen++
 	}
-	j.stats.Kept += int64(len(ids))
+	j.stats.Kept += int64(len(ids) - borders)
 	return ids
 }
 
-// addWindow adds the pairs of the window around position p.
+// sectionsOf returns the ends of the words of each field, or nothing if there is only one.
+func sectionsOf(tokens *text.Tokens, d *text.Document) []int {
+	if len(d.Breaks) == 0 {
+		return nil
+	}
+	return tokens.Sections(nil, d.Breaks)
+}
+
+// border stands between the IDs of words of different fields.
+const border = 1<<32 - 1
+
+// addWindows adds the pairs of the windows of a document, and calls after for each word.
+func (j *job) addWindows(t *pairTable, ids []uint32, after func() error) error {
+	for len(ids) > 0 {
+		field := ids
+		if i := slices.Index(ids, border); i >= 0 {
+			field, ids = ids[:i], ids[i+1:]
+		} else {
+			ids = nil
+		}
+		if err := j.checkWhole(int64(len(field))); err != nil {
+			return err
+		}
+		for p := range field {
+			j.addWindow(t, field, p)
+			if err := after(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addWindow adds the pairs of the window around position p of a field.
 func (j *job) addWindow(t *pairTable, ids []uint32, p int) {
 	for d := 1; d <= j.Window && (d <= p || d < len(ids)-p); d++ {
 		if q := p - d; q >= 0 && j.Side != Right {

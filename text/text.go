@@ -28,7 +28,8 @@ type Document struct {
 	// long as Text is.
 	Fields []fields.Values
 	// Breaks are the offsets in Text, ascending, at which another field, or another value of a
-	// list, begins. Phrases do not cross them. They are valid as long as Text is.
+	// list, begins. Phrases and windows of words do not cross them. They are valid as long as Text
+	// is.
 	Breaks []uint32
 	// Headings are those of the field that is cut into passages, ascending. Without any, lines of
 	// Markdown may be; see fields.Headings.
@@ -288,6 +289,29 @@ func (t *Tokens) Places(places, breaks []uint32) []uint32 {
 		places = append(places, t.place(i)+skipped)
 	}
 	return places
+}
+
+// Sections returns the ends, in Words, of the runs of words between the document's breaks, without
+// empty ones. The words of different fields are in different sections, so windows of words that
+// keep to their section do not cross fields. If there are breaks, the document must have been
+// analyzed with WantSource.
+func (t *Tokens) Sections(ends []int, breaks []uint32) []int {
+	begin := 0
+	for i := 0; i < len(t.Words) && len(breaks) > 0; i++ {
+		if t.Source[i].Start < breaks[0] {
+			continue
+		}
+		if i > begin {
+			ends, begin = append(ends, i), i
+		}
+		for len(breaks) > 0 && t.Source[i].Start >= breaks[0] {
+			breaks = breaks[1:]
+		}
+	}
+	if len(t.Words) > begin {
+		ends = append(ends, len(t.Words))
+	}
+	return ends
 }
 
 // Analyzer splits a document into words. Analyzers have no state: several goroutines may use one,

@@ -189,26 +189,37 @@ type found struct {
 	matches int
 	docs    int // documents with a match
 
-	head []byte // buffer
+	head    []byte // buffers
+	ofField []int
 }
+
+// span is a range of words: a field, which has the contexts of its matches.
+type span struct{ from, end int }
 
 // flushAt is the number of bytes of lines that a worker holds.
 const flushAt = 1 << 18
 
-// document adds the lines of a document to f.
-func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens, f *found) error {
+// document adds the lines of a document to f. Matches and their contexts do not cross breaks.
+func (g *gatherer) document(order uint64, d text.Document, t *text.Tokens, f *found) error {
+	doc := d.Text
 	t.WantSource = true
 	if err := g.q.analyzer.Analyze(doc, t); err != nil {
-		return fmt.Errorf("document %s: %w", id, err)
+		return fmt.Errorf("document %s: %w", d.ID, err)
 	}
-	lot, has := g.lot(id), false
-	for i := 0; i < len(t.Words); i++ {
-		n := g.q.match(doc, t, i)
+	lot, has := g.lot(d.ID), false
+	f.ofField = t.Sections(f.ofField[:0], d.Breaks)
+	field := span{}
+	for i, at := 0, 0; i < len(t.Words); i++ {
+		if i == field.end {
+			field = span{field.end, f.ofField[at]}
+			at++
+		}
+		n := g.q.match(doc, t, i, field.end)
 		if n == 0 {
 			continue
 		}
-		if g.With != nil && !g.near(g.With, doc, t, i, n) ||
-			g.Without != nil && g.near(g.Without, doc, t, i, n) {
+		if g.With != nil && !g.near(g.With, doc, t, i, n, field) ||
+			g.Without != nil && g.near(g.Without, doc, t, i, n, field) {
 			continue
 		}
 		f.matches++
@@ -223,7 +234,7 @@ func (g *gatherer) document(order uint64, id string, doc []byte, t *text.Tokens,
 		if len(f.head) > 0 && g.beyond(f.head) {
 			continue
 		}
-		f.records = g.line(f.records, lot, order, id, doc, t, i, n)
+		f.records = g.line(f.records, lot, order, d.ID, doc, t, i, n, field)
 		f.ends = append(f.ends, len(f.records))
 		if len(f.records) >= flushAt {
 			if err := g.add(f); err != nil {
@@ -245,23 +256,23 @@ func (g *gatherer) beyond(head []byte) bool {
 }
 
 // near reports whether another query matches in the context of a match, n words from word i on.
-func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int) bool {
+func (g *gatherer) near(other *Query, doc []byte, t *text.Tokens, i, n int, field span) bool {
 	has := func(lo, hi int) bool {
 		for at := lo; at < hi; at++ {
-			if m := other.match(doc, t, at); m > 0 && at+m <= hi {
+			if m := other.match(doc, t, at, hi); m > 0 {
 				return true
 			}
 		}
 		return false
 	}
-	return has(max(0, i-g.Window), i) || has(i+n, min(len(t.Words), i+n+g.Window))
+	return has(max(field.from, i-g.Window), i) || has(i+n, min(field.end, i+n+g.Window))
 }
 
 // line appends the record of a line. It consists of parts that sort bytewise: the line's lot if
 // lines are sampled, the words that lines are sorted by, and the place. Then come the texts of the
 // line, each after its length as uvarint, and the length of all these in 4 bytes.
 func (g *gatherer) line(b []byte, lot func(int) uint64, order uint64, id string, doc []byte,
-	t *text.Tokens, i, n int) []byte {
+	t *text.Tokens, i, n int, field span) []byte {
 	if g.Sample > 0 {
 		b = binary.BigEndian.AppendUint64(b, lot(i))
 	}
@@ -270,21 +281,21 @@ func (g *gatherer) line(b []byte, lot func(int) uint64, order uint64, id string,
 	for _, k := range g.keySort {
 		switch k.side {
 		case 'L':
-			b = appendKey(b, wordAt(doc, t, i-k.n))
+			b = appendKey(b, wordAt(doc, t, i-k.n, field))
 		case 'R':
-			b = appendKey(b, wordAt(doc, t, i+n-1+k.n))
+			b = appendKey(b, wordAt(doc, t, i+n-1+k.n, field))
 		case 'M':
 			b = appendKey(b, strings.ToLower(match))
 		}
 	}
 	b = appendPlace(b, order, i)
 	texts := len(b)
-	lo, hi := max(0, i-g.Window), min(len(t.Words), i+n+g.Window)
+	lo, hi := max(field.from, i-g.Window), min(field.end, i+n+g.Window)
 	from, to := t.Source[lo].Start, t.Source[hi-1].End
-	if lo == 0 {
+	if lo == field.from {
 		from -= uint32(len(markBefore(doc[:from])))
 	}
-	if hi == len(t.Words) {
+	if hi == field.end {
 		to += uint32(len(markAfter(doc[to:])))
 	}
 	for _, text := range []string{id, oneLine(doc[from:first.Start]), match, oneLine(doc[last.End:to])} {
@@ -336,7 +347,7 @@ func lineOf(record []byte) Line {
 	return l
 }
 
-// markBefore and markAfter return the quotes, brackets and full stops at the ends of a document,
+// markBefore and markAfter return the quotes, brackets and full stops at the ends of a field,
 // right before its first word and right after its last.
 func markBefore(b []byte) []byte {
 	n := len(b)
@@ -364,8 +375,8 @@ func markAfter(b []byte) []byte {
 
 const mostMarks = 4
 
-func wordAt(doc []byte, t *text.Tokens, i int) string {
-	if i < 0 || i >= len(t.Words) {
+func wordAt(doc []byte, t *text.Tokens, i int, field span) string {
+	if i < field.from || i >= field.end {
 		return ""
 	}
 	return strings.ToLower(string(doc[t.Source[i].Start:t.Source[i].End]))
@@ -469,7 +480,7 @@ func Concord(ctx context.Context, corpus *text.Corpus, q *Query,
 	tokens, lists := make([]text.Tokens, g.Threads), make([]found, g.Threads)
 	err = with.Batches(ctx, func(w int, b *text.Batch) error {
 		for i := range b.Docs {
-			err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i].ID, b.Docs[i].Text, &tokens[w],
+			err := g.document(uint64(b.Seq)<<32|uint64(i), b.Docs[i], &tokens[w],
 				&lists[w])
 			if err != nil {
 				return err
@@ -554,7 +565,7 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment, within *doc
 		if !g.needsAll() && g.matched >= g.From+g.Top {
 			return false, nil
 		}
-		body, err := s.Text(int(doc))
+		body, breaks, err := storedText(s.Reader, int(doc))
 		if err != nil {
 			return false, err
 		}
@@ -562,7 +573,7 @@ func (g *gatherer) segment(ctx context.Context, s *segments.Segment, within *doc
 		if err != nil {
 			return false, err
 		}
-		if err := g.document(uint64(s.Base)+uint64(doc), id, body, &t, &f); err != nil {
+		if err := g.document(uint64(s.Base)+uint64(doc), text.Document{ID: id, Text: body, Breaks: breaks}, &t, &f); err != nil {
 			return false, err
 		}
 		if err := g.add(&f); err != nil {

@@ -14,9 +14,10 @@
 // # Associations
 //
 // Two words u and v co-occur if v is within the span of u: up to Window words to its left or right
-// in the same document (Evert's surface co-occurrence). Counts come from a matrix of package
-// cooccur, frequencies from its vocabulary. The measures of package cooccur use the margins of the
-// matrix instead of frequencies.
+// in the same field of a document (Evert's surface co-occurrence). N-grams, phrases and the
+// contexts of concordances do not cross fields either: see text.Document.Breaks. Counts come from a
+// matrix of package cooccur, frequencies from its vocabulary. The measures of package cooccur use
+// the margins of the matrix instead of frequencies.
 //
 //	O   number of co-occurrences: the occurrences of v in the span of each occurrence of u
 //	f1  occurrences of u in the corpus, and f2 those of v

@@ -187,7 +187,7 @@ func (l *level) half(number uint32, which int) uint32 {
 
 const (
 	endOfDocument = 1<<32 - 1
-	nothing       = 0 // the n-gram here is too rare
+	nothing       = 0 // the n-gram here is too rare, or a field ends
 )
 
 // read reads the corpus and makes the sequence of its words, and level 1.
@@ -212,7 +212,16 @@ func (g *ngrams) read(ctx context.Context, corpus *text.Corpus, places int) (*se
 		mu.Lock()
 		defer mu.Unlock()
 		doc++
-		for _, id := range p.ids {
+		borders := p.fields
+		for i, id := range p.ids {
+			for len(borders) > 0 && borders[0] == i {
+				if borders = borders[1:]; i == 0 {
+					continue
+				}
+				if err := w.add(nothing); err != nil {
+					return err
+				}
+			}
 			if last[id] != doc {
 				last[id] = doc
 				one.docs[id]++

@@ -123,7 +123,18 @@ type reading struct {
 type page struct {
 	id     string
 	ids    []uint32
+	fields []int  // where the IDs of each field end, unless there is one field or none
 	before uint64 // words of the corpus before it, if ordered
+}
+
+// windows calls fn for the IDs of each field, which begin at from.
+func (p *page) windows(fn func(ids []uint32, from int)) {
+	from := 0
+	for _, end := range p.fields {
+		fn(p.ids[from:end], from)
+		from = end
+	}
+	fn(p.ids[from:], from)
 }
 
 // each calls fn for every document, from several goroutines.
@@ -150,13 +161,22 @@ func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 			}
 		}()
 		var ids []uint32
-		ends := make([]int, len(b.Docs))
+		ends, fields := make([]int, len(b.Docs)), make([][]int, len(b.Docs))
 		t := &tokens[worker]
+		var sections []int
 		for i := range b.Docs {
+			t.WantSource = len(b.Docs[i].Breaks) > 0
 			if err := r.analyzer.Analyze(b.Docs[i].Text, t); err != nil {
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
+			begin := len(ids)
+			if sections = sections[:0]; t.WantSource {
+				sections = t.Sections(sections, b.Docs[i].Breaks)
+			}
 			for w := range t.Words {
+				if len(sections) > 0 && sections[0] == w {
+					fields[i], sections = append(fields[i], len(ids)-begin), sections[1:]
+				}
 				word := t.Word(w)
 				if r.only != nil && !r.only.mayHave(word) {
 					ids = append(ids, uint32(r.vocab.Len()))
@@ -175,7 +195,7 @@ func (r *reading) each(ctx context.Context, corpus *text.Corpus, threads int,
 		}
 		start := 0
 		for i, end := range ends {
-			if err := fn(worker, &page{b.Docs[i].ID, ids[start:end], before + uint64(start)}); err != nil {
+			if err := fn(worker, &page{b.Docs[i].ID, ids[start:end], fields[i], before + uint64(start)}); err != nil {
 				return err
 			}
 			start = end

@@ -70,9 +70,13 @@ func PlotOf(ctx context.Context, corpus *text.Corpus, an text.Analyzer, queries 
 			if err := an.Analyze(doc, t); err != nil {
 				return fmt.Errorf("document %s: %w", b.Docs[i].ID, err)
 			}
+			ofField, end := t.Sections(nil, b.Docs[i].Breaks), 0
 			for p := range t.Words {
+				if p == end {
+					end, ofField = ofField[0], ofField[1:]
+				}
 				for k, q := range parsed {
-					if q.match(doc, t, p) > 0 {
+					if q.match(doc, t, p, end) > 0 {
 						f.places[k] = append(f.places[k], f.words+uint64(p))
 					}
 				}

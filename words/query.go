@@ -228,10 +228,11 @@ func (q *Query) wildcards(field string) (list []element, err error) {
 	return append(list, e), nil
 }
 
-// match returns the number of words of the first pattern that matches at word i, or 0.
-func (q *Query) match(doc []byte, t *text.Tokens, i int) int {
+// match returns the number of words of the first pattern that matches from word i on and before
+// end, or 0.
+func (q *Query) match(doc []byte, t *text.Tokens, i, end int) int {
 	for _, p := range q.patterns {
-		if i+len(p) > len(t.Words) {
+		if i+len(p) > end {
 			continue
 		}
 		matches := true

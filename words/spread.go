@@ -67,9 +67,9 @@ func Spread(ctx context.Context, r *cooccur.Reader, corpus *text.Corpus, list []
 	}
 	err := read.each(ctx, corpus, o.Threads, func(w int, d *page) error {
 		if o.Parts.Equal > 0 {
-			return t.inParts(d, func(add func(item int, place int)) { p.find(d.ids, add) })
+			return t.inParts(d, func(add func(item int, place int)) { p.find(d, add) })
 		}
-		p.find(d.ids, func(item, _ int) { counters[w].add(item) })
+		p.find(d, func(item, _ int) { counters[w].add(item) })
 		lists[w] = counters[w].take(lists[w])
 		t.document(d.id, uint64(len(d.ids)), lists[w])
 		return nil
@@ -96,8 +96,14 @@ type pairFinder struct {
 	items         map[uint64]int // position in the list by the IDs of a pair
 }
 
-// find calls add for each pair in a document, with the place of its first word.
-func (p *pairFinder) find(ids []uint32, add func(item, place int)) {
+// find calls add for each pair in a field of a document, with the place of its first word.
+func (p *pairFinder) find(d *page, add func(item, place int)) {
+	d.windows(func(ids []uint32, from int) {
+		p.inField(ids, func(item, place int) { add(item, from+place) })
+	})
+}
+
+func (p *pairFinder) inField(ids []uint32, add func(item, place int)) {
 	for i, id := range ids {
 		if !p.first[id] {
 			continue

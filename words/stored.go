@@ -6,6 +6,8 @@ import (
 	"iter"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
@@ -14,7 +16,8 @@ import (
 const storedBatch = 1 << 20
 
 // Stored returns the stored text of an index as a corpus, without deleted documents. It may be read
-// several times. Within has a set of documents for each segment; nil means all.
+// several times. Its windows of words do not cross fields. Within has a set of documents for each
+// segment; nil means all.
 func Stored(r *segments.Reader, within []*docset.Set) (*text.Corpus, error) {
 	if !r.HasText() {
 		return nil, ErrNoText
@@ -32,7 +35,7 @@ func Stored(r *segments.Reader, within []*docset.Set) (*text.Corpus, error) {
 					if !has(s.Live, uint32(doc)) || within != nil && !has(within[i], uint32(doc)) {
 						continue
 					}
-					body, err := s.Text(doc)
+					body, breaks, err := storedText(s.Reader, doc)
 					var id string
 					if err == nil {
 						id, err = s.DocID(doc)
@@ -41,7 +44,7 @@ func Stored(r *segments.Reader, within []*docset.Set) (*text.Corpus, error) {
 						yield(nil, err)
 						return
 					}
-					batch = append(batch, text.Document{ID: id, Text: bytes.Clone(body)})
+					batch = append(batch, text.Document{ID: id, Text: bytes.Clone(body), Breaks: breaks})
 					if size += len(body); size < storedBatch {
 						continue
 					}
@@ -56,6 +59,28 @@ func Stored(r *segments.Reader, within []*docset.Set) (*text.Corpus, error) {
 			}
 		}
 	}}, nil
+}
+
+// storedText returns the stored text of a document and the borders of its fields. Borders of values
+// in a list are not stored, nor those of fields if the text is stored without them.
+func storedText(r *index.Reader, doc int) (body []byte, breaks []uint32, err error) {
+	schema := r.Schema()
+	if schema == nil || !index.StoresText(schema) {
+		body, err = r.Text(doc)
+		return body, nil, err
+	}
+	texts := schema.Of(fields.Text)
+	values, err := r.Stored(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	body = schema.Text(values)
+	for _, i := range texts {
+		if at := schema.TextAt(values, i); at > 0 && len(values[i]) > 0 {
+			breaks = append(breaks, uint32(at))
+		}
+	}
+	return body, breaks, nil
 }
 
 // has reports whether a set has a document; nil has all.

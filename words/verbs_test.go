@@ -628,7 +628,7 @@ func FuzzParseQuery(f *testing.F) {
 				t.Fatal(err)
 			}
 			for i := range tokens.Words {
-				q.match(doc, &tokens, i)
+				q.match(doc, &tokens, i, len(tokens.Words))
 			}
 		}
 	})

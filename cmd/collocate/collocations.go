@@ -23,7 +23,7 @@ func newCollocationsCmd(a *app) *cobra.Command {
 		GroupID:     groupWords,
 		Annotations: hasGPU,
 		Long: `List the most strongly associated pairs of words of a corpus: those that occur within --window
-words of each other more often than by chance. DOCS is the number of documents that have the
+words of each other, in one field, more often than by chance. DOCS is the number of documents that have the
 pair, and DPNORM tells how evenly it is distributed over them (Gries' normalised deviation of
 proportions: 0 is even, 1 is all in one place). A pair that occurs in a single document says
 little about the language: --min-docs leaves such pairs out.

@@ -32,7 +32,7 @@ func newConcordanceCmd(a *app) *cobra.Command {
   expressions    /colou?rs?/: regular expressions (Go's) that whole words match
   phrases        "lipid dro*", "as * as": any of these in double quotes; * alone is any word
 and finds the occurrences of each of them. --with keeps the lines whose context matches another
-such query, --without those whose context does not.
+such query, --without those whose context does not. The context ends with the field of the match.
 
 An INDEX with stored text ('collocate index --store-text') answers at once; a CORPUS is read. In
 an index of stems, wildcards and expressions read its text until there are enough lines; with

@@ -64,7 +64,8 @@ The format follows from the name of --out, or from --out-format:
   .tsv      tsv      lines of word, word, value
 
 The vocabulary is read from --vocab, or counted first, with --min-count and --max-size. Words
-outside it are removed before windows are formed. Windows do not cross documents. For GloVe's
+outside it are removed before windows are formed. Windows do not cross documents, nor the fields of
+a document or the values of a list in it, which a GPU leaves to the cores. For GloVe's
 .bin, each line of plain text is a document, as in GloVe. For other files that is so with --format
 lines, and without blank lines in the text; a guess is said. Then results and other defaults are
 GloVe's; --side right is GloVe's -symmetric 0. GloVe rounds at each addition, so its sums have a

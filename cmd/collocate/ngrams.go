@@ -20,7 +20,7 @@ func newNgramsCmd(a *app) *cobra.Command {
 		Short:   "Count sequences of words",
 		GroupID: groupWords,
 		Long: `Count all sequences of 2 to 5 words (or other lengths) exactly, and list the most frequent ones
-with the number of their documents; ties are in byte order. Data beyond --memory go to temporary
+with the number of their documents; ties are in byte order. None crosses the border of two fields. Data beyond --memory go to temporary
 files. An INDEX must store its text.`,
 		Example: `  collocate ngrams war-and-peace.txt -n 3
   collocate ngrams war-and-peace.txt --of 'love*'
