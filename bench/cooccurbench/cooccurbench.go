@@ -33,11 +33,13 @@ import (
 
 // Options say what to measure.
 type Options struct {
-	Tokens    int64 // number of words of the corpus
-	Sample    int64 // number of words for slow engines, whose times are scaled; 0 means all
-	Windows   []int // words on each side
-	Engines   []Engine
-	Rounds    int  // runs of each engine; the paper has 10
+	Tokens  int64 // number of words of the corpus
+	Sample  int64 // number of words for slow engines, whose times are scaled; 0 means all
+	Windows []int // words on each side
+	Engines []Engine
+	Rounds  int // runs of each engine; the paper has 10
+	// Enough, if not 0, ends the rounds of an engine once they took so long together.
+	Enough    time.Duration
 	Write     bool // also measure with files
 	Tables    cooccur.PaperTables
 	Dir       string // for the generated corpus
@@ -87,9 +89,11 @@ type Row struct {
 	Rounds   int     `json:"rounds"`
 	Written  float64 `json:"written_mean_seconds,omitempty"` // mean with files
 	WriteSD  float64 `json:"written_sd_seconds,omitempty"`
-	Streams  int     `json:"streams,omitempty"`
-	Scaled   bool    `json:"scaled,omitempty"` // measured on a sample of Tokens words; times are scaled to the corpus
-	Stages   []Stage `json:"stages,omitempty"`
+	// WrittenRounds are the rounds with files.
+	WrittenRounds int     `json:"written_rounds,omitempty"`
+	Streams       int     `json:"streams,omitempty"`
+	Scaled        bool    `json:"scaled,omitempty"` // measured on a sample of Tokens words; times are scaled to the corpus
+	Stages        []Stage `json:"stages,omitempty"`
 }
 
 // Stage is a part of a job on the GPU.
@@ -202,12 +206,13 @@ func (m *measurement) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.row.Rounds, m.row.First, m.row.Seconds = rounds, scale*all[0], scale*slices.Min(all)
+	m.row.Rounds, m.row.First, m.row.Seconds = len(all), scale*all[0], scale*slices.Min(all)
 	m.row.Mean, m.row.SD = meanAndSD(all, scale)
 	if m.Write {
 		if all, err = m.rounds(ctx, rounds, true); err != nil {
 			return err
 		}
+		m.row.WrittenRounds = len(all)
 		m.row.Written, m.row.WriteSD = meanAndSD(all, scale)
 	}
 	switch m.row.Engine {
@@ -223,12 +228,16 @@ func (m *measurement) measure(ctx context.Context) error {
 }
 
 func (m *measurement) rounds(ctx context.Context, n int, write bool) (all []float64, err error) {
+	begin := time.Now()
 	for range n {
 		start := time.Now()
 		if err := m.once(ctx, false, write); err != nil {
 			return nil, err
 		}
 		all = append(all, time.Since(start).Seconds())
+		if m.Enough > 0 && time.Since(begin) > m.Enough {
+			break
+		}
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@ package cooccurbench
 import (
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/collocate/collocate/bench/report"
 )
@@ -26,20 +27,24 @@ var published = []struct {
 
 // Page makes a report of the measurements.
 func Page(o Options, rows []Row) *report.Report {
+	fewer := ""
+	if o.Enough > 0 {
+		fewer = fmt.Sprintf(" (fewer once they took %v together, where it says so)", o.Enough)
+	}
 	r := &report.Report{
 		Name:  "cooccur",
 		Title: "Vocabulary and co-occurrence: the paper's table again",
-		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %s.",
-			o.Tokens, o.Threads, runtime.NumCPU(), o.Weighting, report.Count(max(1, o.Rounds), "round")),
+		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %s%s.",
+			o.Tokens, o.Threads, runtime.NumCPU(), o.Weighting, report.Count(max(1, o.Rounds), "round"), fewer),
 	}
 	for _, window := range o.Windows {
-		r.Add(section(window, rows))
+		r.Add(section(window, rows, o.Rounds))
 	}
 	r.Add(stages(rows))
 	return r
 }
 
-func section(window int, rows []Row) report.Section {
+func section(window int, rows []Row, wanted int) report.Section {
 	at := map[Engine]Row{}
 	for _, row := range rows {
 		if row.Window == window {
@@ -66,7 +71,7 @@ func section(window int, rows []Row) report.Section {
 		cells := make([]string, len(t.Header))
 		cells[0] = p.name
 		if measured {
-			ourCells(cells, row, at, allTokens(rows, row.Tokens))
+			ourCells(cells, row, at, allTokens(rows, row.Tokens), wanted)
 			point(0, i, row.Mean)
 			point(1, i, row.Written)
 		}
@@ -107,16 +112,21 @@ func section(window int, rows []Row) report.Section {
 	return s
 }
 
-// ourCells fills in the cells of our measurements.
-func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64) {
+// ourCells fills in the cells of our measurements, of wanted rounds or less.
+func ourCells(cells []string, row Row, at map[Engine]Row, tokens int64, wanted int) {
 	cells[1] = fmt.Sprintf("%.3f", row.Mean)
 	cells[2], cells[3], cells[4] = unlessZero("%.3f", row.SD), unlessZero("%.3f", row.Written),
 		unlessZero("%.3f", row.WriteSD)
-	if row.Scaled {
-		for _, i := range []int{1, 3} {
-			if cells[i] != "" {
-				cells[i] += fmt.Sprintf(" (scaled from %d words)", row.Tokens)
-			}
+	for i, rounds := range map[int]int{1: row.Rounds, 3: row.WrittenRounds} {
+		var notes []string
+		if row.Scaled {
+			notes = append(notes, fmt.Sprintf("scaled from %d words", row.Tokens))
+		}
+		if rounds < wanted {
+			notes = append(notes, report.Count(rounds, "round"))
+		}
+		if cells[i] != "" && len(notes) > 0 {
+			cells[i] += " (" + strings.Join(notes, "; ") + ")"
 		}
 	}
 	cells[5] = fmt.Sprintf("%.1f", float64(tokens)/row.Mean/1e6)

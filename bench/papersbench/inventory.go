@@ -52,6 +52,9 @@ func (i *item) mark(ours string, err error, device, small bool) string {
 	if strings.Contains(ours, "scaled from") {
 		except += "; not measured in full, but scaled from a sample, where it says so"
 	}
+	if fewerRounds.MatchString(ours) {
+		except += "; of fewer rounds where it says so"
+	}
 	if strings.Contains(ours, givenUp) {
 		except += "; given up after the time limit where it says so"
 	}
@@ -78,6 +81,9 @@ func (i *item) mark(ours string, err error, device, small bool) string {
 
 // givenUp stands for a value of a job that took too long; measured finds one that was measured.
 const givenUp = "given up"
+
+// fewerRounds finds the note of a mean of fewer rounds.
+var fewerRounds = regexp.MustCompile(`[(;] ?\d+ rounds?\)`)
 
 var measured = regexp.MustCompile(`\d ms\b`)
 

@@ -74,12 +74,15 @@ func TestPageIsWhole(t *testing.T) {
 	var here []string
 	size := int64(len(page))
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || name == "index.html" {
+		if err != nil || e.IsDir() || name == "index.html" || name == "README.md" {
 			return err
 		}
 		info, err := e.Info()
 		if err == nil {
-			here, size = append(here, name), size+info.Size()
+			size += info.Size()
+		}
+		if !strings.HasPrefix(name, "pieces/") {
+			here = append(here, name)
 		}
 		return err
 	})
@@ -101,6 +104,34 @@ func TestPageIsWhole(t *testing.T) {
 	}
 	if size > 3e6 {
 		t.Errorf("the page has %d bytes, want at most 3 MB", size)
+	}
+}
+
+// The committed page is that of the committed parts, to the byte: a run that goes on with these keeps
+// what is on it.
+func TestPageIsOfItsParts(t *testing.T) {
+	dir := filepath.Join(sources(t), "docs", "papers")
+	r, err := Page(filepath.Join(dir, "pieces"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := t.TempDir()
+	if err := errors.Join(r.Write(made), r.WriteHTML(made), os.Remove(filepath.Join(made, "README.md"))); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(made, "*"))
+	if err != nil || len(paths) < 100 {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(dir, filepath.Base(path))); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s, %v, is not that of the parts: run `go run ./cmd/collocate bench papers --again --out docs/papers`",
+				filepath.Base(path), err)
+		}
 	}
 }
 

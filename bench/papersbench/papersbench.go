@@ -56,6 +56,7 @@ type amount struct {
 	places       time.Duration // limit of a job
 	rounds       rounds
 	hundredth    bool // use a hundredth of the points
+	within       bool // leave out points beyond the thesis'
 }
 
 // rounds are the numbers of runs of a job. The papers have 10 for co-occurrence and 20 for places;
@@ -66,16 +67,16 @@ func (o *Options) amount() amount {
 	switch {
 	case o.Tiny:
 		return amount{thesisbench.Options{Share: 0.00001, Queries: 1, Runs: 1, Batch: 2, K: 8},
-			2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, rounds{1, 1, 1}, true}
+			2000, []int64{20_000}, []int{50, 100}, 1000, 20 * time.Millisecond, rounds{1, 1, 1}, true, false}
 	case o.Quick:
 		return amount{thesisbench.Options{Share: 0.001, Queries: 4, Runs: 3, Batch: 20}, 1e6,
-			[]int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, rounds{1, 1, 1}, false}
+			[]int64{2e6, 4e6}, []int{1e3, 1e4, 1e5}, 2e5, time.Second, rounds{1, 1, 1}, false, true}
 	case o.Device == nil:
 		return amount{thesisbench.Options{Share: 0.01, Queries: 8, Runs: 5, Batch: 100}, 50e6,
-			[]int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, rounds{10, 3, 20}, false}
+			[]int64{10e6, 20e6, 50e6}, []int{1e3, 1e4, 1e5, 1e6}, 1e6, 10 * time.Second, rounds{10, 3, 20}, false, false}
 	}
 	return amount{thesisbench.Options{}, 719e6, []int64{100 << 20, 200 << 20, 300 << 20, 400 << 20, 500 << 20},
-		[]int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, rounds{10, 3, 20}, false}
+		[]int{1e4, 1e5, 1e6, 1e7}, 1e8, 20 * time.Second, rounds{10, 3, 20}, false, false}
 }
 
 // Run measures everything and makes the page.
@@ -96,52 +97,95 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	}
 	if o.Pieces != "" {
 		o.store = &report.Store{Dir: o.Pieces, Say: o.Say,
-			Settings: o.settings()}
+			Settings: o.settings(), Machine: machine(&o), Memory: o.Memory}
 	}
-	p, err := gather(o.Device != nil, o.store, func(job string) (*report.Report, error) { return o.job(ctx, job) })
+	p, err := gather(o.Device != nil, o.store,
+		func(job string) (*report.Report, bool, error) { return o.job(ctx, job) })
 	if err != nil {
 		return nil, err
 	}
-	return page(p, machine(&o), o.Quick || o.Tiny, o.small(), o.amount().rounds), nil
+	if len(p.machines) == 0 {
+		p.machines = []report.MeasuredOn{{Machine: machine(&o)}}
+	}
+	return page(p, o.Quick || o.Tiny, o.small(), o.amount().rounds), nil
 }
 
-// gather collects the reports of all jobs. Of a thesis that is not complete it takes the parts that
-// were kept.
-func gather(device bool, store *report.Store, of func(job string) (*report.Report, error)) (*pages, error) {
+// gather collects the reports of all jobs. Of one that is not complete it takes the parts that were
+// kept.
+func gather(device bool, store *report.Store,
+	of func(job string) (r *report.Report, whole bool, err error)) (*pages, error) {
 	p := &pages{tables: map[string]*report.Table{}, plots: map[string]*report.Plot{}, device: device}
+	reports := map[string]*report.Report{}
 	for _, job := range Jobs {
-		r, err := of(job)
-		if err == nil && r == nil && (job != deviceJob || device) {
+		r, whole, err := of(job)
+		if err != nil {
+			return nil, fmt.Errorf("papers: %s: %w", job, err)
+		}
+		if !whole && (job != deviceJob || device) {
 			p.missing = append(p.missing, job)
-			switch job {
-			case "thesis":
-				r, err = thesisbench.Kept(store)
-			case "places":
-				r, err = placesbench.Kept(store)
-			}
 			if r != nil {
 				p.begun = append(p.begun, job)
 			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("papers: %s: %w", job, err)
+		reports[job] = r
+	}
+	machines, err := store.Machines("")
+	if err != nil {
+		return nil, fmt.Errorf("papers: %w", err)
+	}
+	p.machines = machines
+	for _, job := range Jobs {
+		if reports[job] == nil {
+			continue
 		}
-		if r != nil {
-			p.adopt(job, r)
+		if len(machines) > 1 {
+			on, err := store.Machines(job)
+			if err != nil {
+				return nil, fmt.Errorf("papers: %w", err)
+			}
+			reports[job].Intro += "\n\n" + measuredOn(on)
 		}
+		p.adopt(job, reports[job])
 	}
 	return p, nil
 }
 
-// settings describe a run: parts of another one are not taken.
-func (o *Options) settings() string {
-	return fmt.Sprintf("%s; %d bytes of memory; %+v", machine(o), o.Memory, o.amount())
+// measuredOn names the machines of a job, with the parts that were measured on each.
+func measuredOn(machines []report.MeasuredOn) string {
+	var out []string
+	for _, m := range machines {
+		on := m.Machine
+		if len(machines) > 1 {
+			on += " (" + strings.Join(m.Parts, ", ") + ")"
+		}
+		out = append(out, on)
+	}
+	return "Measured on " + strings.Join(out, ", and on ") + "."
 }
 
-// measuredIn finds the machine and the rounds in the settings.
-var measuredIn = regexp.MustCompile(`^(.*); \d+ bytes of memory; .* rounds:\{cooccur:(\d+) weigh:(\d+) places:(\d+)\}`)
+// settings describe a run: parts of another one are not taken.
+func (o *Options) settings() string {
+	return fmt.Sprintf("%s; %d threads; %v", withOrWithout(o.Device != nil), o.Threads, o.amount())
+}
 
-// Page makes the page of the parts in a folder, which may have been measured on another machine. It
+// String is a part of the settings.
+func (a amount) String() string {
+	return fmt.Sprintf("share %g, %d queries, %d runs, batch %d, k %d; %d tokens; texts %v; vocabularies %v; %d look-ups; jobs of %v; rounds %d, %d, %d; hundredth %t, within %t",
+		a.thesis.Share, a.thesis.Queries, a.thesis.Runs, a.thesis.Batch, a.thesis.K, a.tokens, a.texts,
+		a.vocabularies, a.lookups, a.places, a.rounds.cooccur, a.rounds.weigh, a.rounds.places, a.hundredth, a.within)
+}
+
+func withOrWithout(gpu bool) string {
+	if gpu {
+		return "with a GPU"
+	}
+	return "without a GPU"
+}
+
+// measuredIn finds the GPU and the rounds in the settings.
+var measuredIn = regexp.MustCompile(`^(with|without) a GPU; .*; rounds (\d+), (\d+), (\d+); .* within (true|false)$`)
+
+// Page makes the page of the parts in a folder, which may have been measured on other machines. It
 // measures nothing.
 func Page(pieces string) (*report.Report, error) {
 	settings, err := report.SettingsOf(pieces)
@@ -150,30 +194,28 @@ func Page(pieces string) (*report.Report, error) {
 	}
 	m := measuredIn.FindStringSubmatch(settings)
 	if m == nil {
-		return nil, fmt.Errorf("papers: the parts in %s do not name their machine: %s", pieces, settings)
+		return nil, fmt.Errorf("papers: the parts in %s are not of this page: %s", pieces, settings)
 	}
-	device := !strings.HasSuffix(m[1], noGPU)
+	device := m[1] == "with"
 	store := &report.Store{Dir: pieces, Settings: settings}
-	p, err := gather(device, store, store.Load)
-	if err != nil {
-		return nil, err
-	}
 	full := Options{}
 	if device {
 		full.Device = new(gpu.Device)
 	}
-	quick := !strings.HasSuffix(settings, fmt.Sprintf("; %+v", full.amount()))
+	quick := !strings.HasSuffix(settings, fmt.Sprintf("; %v", full.amount()))
+	p, err := gather(device, store,
+		func(job string) (*report.Report, bool, error) { return kept(store, job, m[5] == "true") })
+	if err != nil {
+		return nil, err
+	}
 	var of rounds
 	for i, to := range []*int{&of.cooccur, &of.weigh, &of.places} {
 		if *to, err = strconv.Atoi(m[2+i]); err != nil {
 			return nil, fmt.Errorf("papers: %w", err)
 		}
 	}
-	return page(p, m[1], quick, quick || !device, of), nil
+	return page(p, quick, quick || !device, of), nil
 }
-
-// noGPU ends the name of a machine without one.
-const noGPU = "; no GPU"
 
 // Jobs are the jobs in the order in which they are measured.
 var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places", "energy"}
@@ -181,24 +223,43 @@ var Jobs = []string{"thesis", "cooccur", "weigh", "dict", deviceJob, "places", "
 // deviceJob needs a GPU.
 const deviceJob = "dict-device"
 
-// job returns the report of a job: one that was kept, or a new one, unless it is not to be
-// measured.
-func (o *Options) job(ctx context.Context, job string) (*report.Report, error) {
+// job returns the report of a job, and whether it is complete: one that was kept, or a new one,
+// unless it is not to be measured.
+func (o *Options) job(ctx context.Context, job string) (*report.Report, bool, error) {
 	run := map[string]func(context.Context, amount) (*report.Report, error){
 		"thesis": o.thesis, "cooccur": o.cooccur, "weigh": o.weigh, "dict": o.dictionaries,
 		deviceJob: o.dictionariesGPU, "places": o.places, "energy": o.energy,
 	}[job]
-	if len(o.Only) > 0 && !slices.Contains(o.Only, job) {
-		return o.store.Load(job)
+	r, whole, err := kept(o.store, job, o.amount().within)
+	if whole || err != nil || len(o.Only) > 0 && !slices.Contains(o.Only, job) {
+		return r, whole, err
 	}
-	return o.store.Do(job, func() (*report.Report, error) {
+	measure := func() (*report.Report, error) {
 		start := time.Now()
 		r, err := run(ctx, o.amount())
 		if r != nil && err == nil {
 			o.Say("%s: %.0f s", job, time.Since(start).Seconds())
 		}
 		return r, err
-	})
+	}
+	if job == "thesis" || job == "places" { // they keep their parts
+		r, err = measure()
+	} else {
+		r, err = o.store.Do(job, measure)
+	}
+	return r, r != nil, err
+}
+
+// kept returns what was kept of a job, or nil, and whether that is all.
+func kept(store *report.Store, job string, within bool) (r *report.Report, whole bool, err error) {
+	switch job {
+	case "thesis":
+		return thesisbench.Kept(store)
+	case "places":
+		return placesbench.Kept(store, within)
+	}
+	r, err = store.Load(job)
+	return r, r != nil, err
 }
 
 func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) {
@@ -207,12 +268,15 @@ func (o *Options) thesis(ctx context.Context, a amount) (*report.Report, error) 
 	return thesisbench.Run(ctx, t)
 }
 
+// enough ends the rounds of an engine of co-occurrence: ten of the slow ones take many minutes.
+const enough = 25 * time.Second
+
 func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error) {
 	c := cooccurbench.Options{Tokens: a.tokens, Sample: min(a.tokens, 5e6), Windows: []int{2}, Write: true,
 		Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.PaperCores, cooccurbench.Sequential},
 		// The paper's sizes: tables of a third of the memory, 768 MB of text a kernel.
 		Tables: cooccur.PaperTables{Part: 3, Text: 768 << 20},
-		Rounds: a.rounds.cooccur, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+		Rounds: a.rounds.cooccur, Enough: enough, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
 	if _, _, err := cooccurbench.FindGloVe(); err == nil {
 		c.Engines = append(c.Engines, cooccurbench.GloVe)
 	}
@@ -240,7 +304,7 @@ func (o *Options) weigh(ctx context.Context, a amount) (*report.Report, error) {
 
 func (o *Options) places(ctx context.Context, a amount) (*report.Report, error) {
 	return placesbench.Run(ctx, placesbench.Options{GPU: o.Places, Threads: o.Threads,
-		Memory: o.Memory, Rounds: a.rounds.places, Limit: a.places, Quick: a.hundredth, Within: o.Quick,
+		Memory: o.Memory, Rounds: a.rounds.places, Limit: a.places, Quick: a.hundredth, Within: a.within,
 		Store: o.store})
 }
 
@@ -255,9 +319,13 @@ func (o *Options) energy(ctx context.Context, _ amount) (*report.Report, error) 
 }
 
 // page makes the report: a list of all tables and figures, then the measurements.
-func page(p *pages, machine string, quick, small bool, rounds rounds) *report.Report {
+func page(p *pages, quick, small bool, rounds rounds) *report.Report {
+	on := p.machines[0].Machine
+	if len(p.machines) > 1 {
+		on = "several machines: each job names its own"
+	}
 	r := &report.Report{Name: "papers", Title: "The papers' tables and figures again",
-		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", machine)}
+		Intro: fmt.Sprintf("Every table and figure of five documents, with the paper's values and ours, which were measured on %s. All measurements follow the lists.", on)}
 	if quick {
 		r.Intro += " **This was a quick run on small data:** the last column says what can be compared."
 	}
@@ -328,5 +396,5 @@ func machine(o *Options) string {
 		i := o.Device.Info()
 		return fmt.Sprintf("%s; %s, driver %s", name, i.Name, i.Driver)
 	}
-	return name + noGPU
+	return name + "; no GPU"
 }

@@ -110,7 +110,7 @@ func TestPieces(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(texts(again), texts(first)) {
 		t.Errorf("the page of the parts, %v, is another one than that of the run", err)
 	}
-	store := &report.Store{Dir: o.Pieces, Settings: o.settings()}
+	store := &report.Store{Dir: o.Pieces, Settings: o.settings(), Machine: machine(&o)}
 	if _, err := store.Do("thesis.2", func() (*report.Report, error) {
 		return &report.Report{Sections: []report.Section{{Title: "5.2.2", Tables: []report.Table{{Name: "table-5.6",
 			Header: []string{"queries", "ms", "as written: ms"}, Rows: [][]string{{"short", "7.5", "8.5"}}}}}}}, nil
@@ -141,6 +141,27 @@ func TestPieces(t *testing.T) {
 	if _, err := Page(t.TempDir()); err == nil {
 		t.Error("a page of nothing: no error")
 	}
+	// Parts of other machines are taken, and named where they are.
+	store.Machine = "another machine"
+	if _, err := store.Do("places.3", func() (*report.Report, error) {
+		return &report.Report{Sections: []report.Section{{Title: "Figure 6"}}}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	again, err = Page(o.Pieces)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"measured on several machines: each job names its own. ",
+		"\n\nMeasured on " + machine(&o) + ". []. Dictionaries",
+		"\n\nMeasured on " + machine(&o) + " (places.2), and on another machine (places.3)."} {
+		if text := strings.ReplaceAll(strings.Join(texts(again), ". "), ".. ", ". "); !strings.Contains(text, want) {
+			t.Errorf("the page of two machines lacks %q", want)
+		}
+	}
+	if err := os.Remove(filepath.Join(o.Pieces, "places.3.json")); err != nil {
+		t.Fatal(err)
+	}
 	// Without the job's file, its parts are kept; one of these is measured again.
 	for _, name := range []string{"dict.json", "dict.stt.100.json"} {
 		if err := os.Remove(filepath.Join(o.Pieces, name)); err != nil {
@@ -165,7 +186,11 @@ func TestPieces(t *testing.T) {
 		!slices.Contains(said, "cooccur.2.multicore: kept from an earlier run") {
 		t.Errorf("the run says %q, want that only the sequential engine was measured", said)
 	}
-	o.Threads = 2
+	o.Memory = 16e9
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "8000000000 bytes of memory, now 16000000000") {
+		t.Errorf("with more memory: error %v", err)
+	}
+	o.Memory, o.Threads = 8e9, 2
 	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other settings") {
 		t.Errorf("with other settings: error %v", err)
 	}
@@ -325,6 +350,7 @@ func TestMarks(t *testing.T) {
 		{numeric.mark("gpu 3 s", nil, true, false), "compared"},
 		{numeric.mark("one core 430 s (scaled from 5000000 words)", nil, true, false),
 			"compared; not measured in full, but scaled from a sample, where it says so"},
+		{numeric.mark("multicore 30 s (3 rounds)", nil, true, false), "compared; of fewer rounds where it says so"},
 		{drawn.mark("points 5: slow given up, fast 7 ms", nil, true, false),
 			"compared in words: drawn, no numbers in the text; given up after the time limit where it says so"},
 		{drawn.mark("points 5: slow given up, fast given up", nil, true, false),

@@ -19,6 +19,7 @@ type pages struct {
 	device   bool
 	missing  []string // jobs that were not measured, or only in part
 	begun    []string // jobs of which some parts were measured
+	machines []report.MeasuredOn
 }
 
 // adopt adds a report; the names of its tables and plots get the prefix.

@@ -49,20 +49,20 @@ const aboutWays = "Memory is the largest heap during a job, without the points, 
 	"SGCT as published writes out all instances on the GPU and finds the distinct ones by sorting and reducing by key, as the thesis does with Thrust, here with our own sort and reduction; " +
 	"the other one counts on the tree of instances, with bitmaps. "
 
-// Kept returns the figures that were kept of a run that was stopped, or nil if there are none.
-func Kept(s *report.Store) (*report.Report, error) {
-	r := &report.Report{Name: "places", Title: title,
+// Kept returns the figures that were kept of a run, or nil if there are none, and whether these are
+// all. A run with Within has one part less.
+func Kept(s *report.Store, within bool) (r *report.Report, whole bool, err error) {
+	stopped := &report.Report{Name: "places", Title: title,
 		Intro: "This run was stopped: some figures are missing. Times are in milliseconds, " +
 			"from points to patterns in memory. " + aboutWays + "A gap is a job that took longer " +
 			"than the limit or failed: the number of SGCT's candidates grows exponentially."}
 	var parts []string
 	for i := range figureParts {
-		parts = append(parts, partName(i))
+		if i < figureParts-1 || !within {
+			parts = append(parts, partName(i))
+		}
 	}
-	if any, err := s.LoadAll(r, parts...); err != nil || !any {
-		return nil, err
-	}
-	return r, nil
+	return s.Job("places", stopped, parts...)
 }
 
 const title = "Co-location: the thesis' figures again"
@@ -136,7 +136,7 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 		}
 		r.Sections = append(r.Sections, part.Sections...)
 	}
-	return r, nil
+	return r, o.Store.KeepHead("places", r)
 }
 
 func (b *bench) engines() []engine.Kind {

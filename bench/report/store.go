@@ -8,6 +8,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/collocate/collocate/internal/atomicfile"
 )
@@ -16,15 +18,22 @@ import (
 // that was stopped can go on. A nil Store keeps nothing.
 type Store struct {
 	Dir string
-	// Settings describe the machine and what is measured. A part with others is an error.
+	// Settings describe what is measured. A part with others is an error.
 	Settings string
+	// Machine describes what it is measured on. Parts of other machines are taken: Machines names
+	// them.
+	Machine string
+	// Memory bounds the measured jobs. A part with another bound is an error; 0 is not known.
+	Memory int64
 	// Say, if not nil, is called with messages on what is kept.
 	Say func(format string, args ...any)
 }
 
 // stored is the content of a file: JSON, with the plots, and null for gaps in these.
 type stored struct {
+	Machine  string          `json:"machine"`
 	Settings string          `json:"settings"`
+	Memory   int64           `json:"memory,omitempty"`
 	Name     string          `json:"name,omitempty"`
 	Title    string          `json:"title,omitempty"`
 	Intro    string          `json:"intro,omitempty"`
@@ -94,6 +103,10 @@ func (s *Store) Load(part string) (*Report, error) {
 		return nil, fmt.Errorf("%s was measured with other settings (%s, now %s): choose another folder, or delete it",
 			path, in.Settings, s.Settings)
 	}
+	if in.Memory != s.Memory && in.Memory > 0 && s.Memory > 0 {
+		return nil, fmt.Errorf("%s was measured with %d bytes of memory, now %d: choose another folder, or delete it",
+			path, in.Memory, s.Memory)
+	}
 	if s.Say != nil {
 		s.Say("%s: kept from an earlier run", part)
 	}
@@ -102,43 +115,107 @@ func (s *Store) Load(part string) (*Report, error) {
 
 // SettingsOf returns the settings of the parts in a folder, which all must have the same.
 func SettingsOf(dir string) (settings string, err error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	paths, all, err := storedIn(dir)
 	if err != nil {
 		return "", err
 	}
+	for i, in := range all {
+		if in.Settings != all[0].Settings {
+			return "", fmt.Errorf("%s was measured with other settings than %s", paths[i], paths[0])
+		}
+	}
+	if len(all) == 0 {
+		return "", fmt.Errorf("%s has no parts of a benchmark", dir)
+	}
+	return all[0].Settings, nil
+}
+
+// MeasuredOn are the parts that were measured on a machine.
+type MeasuredOn struct {
+	Machine string
+	Parts   []string
+}
+
+// Machines returns the machines of the parts of a job, or of all parts if job is "". A part
+// "job.some" is of the job; that named as the job is made of such, and counts only without them.
+func (s *Store) Machines(job string) (list []MeasuredOn, err error) {
+	if s == nil {
+		return nil, nil
+	}
+	paths, all, err := storedIn(s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, path := range paths {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+	}
+	for i, name := range names {
+		of, _, isPart := strings.Cut(name, ".")
+		if job != "" && of != job ||
+			!isPart && slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+".") }) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(m MeasuredOn) bool { return m.Machine == all[i].Machine })
+		if at < 0 {
+			at, list = len(list), append(list, MeasuredOn{Machine: all[i].Machine})
+		}
+		list[at].Parts = append(list[at].Parts, name)
+	}
+	return list, nil
+}
+
+// storedIn reads all parts in a folder.
+func storedIn(dir string) (paths []string, all []stored, err error) {
+	if paths, err = filepath.Glob(filepath.Join(dir, "*.json")); err != nil {
+		return nil, nil, err
+	}
+	all = make([]stored, len(paths))
 	for i, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return "", err
+			return nil, nil, err
 		}
-		var in stored
-		if err := json.Unmarshal(data, &in); err != nil {
-			return "", fmt.Errorf("%s: not a part of a benchmark: %w", path, err)
+		if err := json.Unmarshal(data, &all[i]); err != nil {
+			return nil, nil, fmt.Errorf("%s: not a part of a benchmark: %w", path, err)
 		}
-		if i > 0 && in.Settings != settings {
-			return "", fmt.Errorf("%s was measured with other settings than %s", path, paths[0])
-		}
-		settings = in.Settings
 	}
-	if settings == "" {
-		return "", fmt.Errorf("%s has no parts of a benchmark", dir)
-	}
-	return settings, nil
+	return paths, all, nil
 }
 
-// LoadAll adds the sections of those parts to a report that were kept, and reports whether there
-// were any.
-func (s *Store) LoadAll(r *Report, parts ...string) (bool, error) {
+// Job returns a job that is kept in parts, and whether all of them are there: with the title and the
+// introduction that KeepHead kept when it was measured in full, or else with those of stopped. It
+// returns nil if there are no parts.
+func (s *Store) Job(job string, stopped *Report, parts ...string) (r *Report, whole bool, err error) {
+	if r, err = s.Load(job); err != nil {
+		return nil, false, err
+	}
+	if whole = r != nil; !whole {
+		r = stopped
+	}
 	for _, part := range parts {
 		kept, err := s.Load(part)
 		if err != nil {
-			return false, err
+			return nil, false, err
 		}
-		if kept != nil {
-			r.Sections = append(r.Sections, kept.Sections...)
+		if kept == nil {
+			whole = false
+			continue
 		}
+		r.Sections = append(r.Sections, kept.Sections...)
 	}
-	return len(r.Sections) > 0, nil
+	if len(r.Sections) == 0 {
+		return nil, false, nil
+	}
+	return r, whole, nil
+}
+
+// KeepHead keeps the title and the introduction of a job whose parts were kept.
+func (s *Store) KeepHead(job string, r *Report) error {
+	_, err := s.Do(job, func() (*Report, error) {
+		return &Report{Name: r.Name, Title: r.Title, Intro: r.Intro}, nil
+	})
+	return err
 }
 
 // DoValue is like Store.Do for a value, which is kept as JSON in the only cell of a table.
@@ -161,7 +238,7 @@ func DoValue[T any](s *Store, part string, measure func() (T, error)) (v T, err 
 func (s *Store) path(part string) string { return filepath.Join(s.Dir, part+".json") }
 
 func (s *Store) pack(r *Report) stored {
-	out := stored{Settings: s.Settings, Name: r.Name, Title: r.Title, Intro: r.Intro}
+	out := stored{Machine: s.Machine, Settings: s.Settings, Memory: s.Memory, Name: r.Name, Title: r.Title, Intro: r.Intro}
 	for _, section := range r.Sections {
 		in := storedSection{Section: section}
 		for _, p := range section.Plots {

@@ -47,6 +47,39 @@ func TestStore(t *testing.T) {
 	if r, err := (*Store)(nil).Do("part", measure); r != want || err != nil || measured != 2 {
 		t.Errorf("without a store: %v, %v, %d measurements", r, err, measured)
 	}
+	s.Machine, s.Memory = "here", 5
+	if _, err := s.Do("part.2", measure); err != nil {
+		t.Fatal(err)
+	}
+	s.Machine, s.Memory = "there", 0
+	if _, err := s.Do("part.3", measure); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Load("part.2"); err != nil { // of another machine
+		t.Fatal(err)
+	}
+	// The part itself is made of the others, which name their machines.
+	if on, err := s.Machines("part"); err != nil || !reflect.DeepEqual(on, []MeasuredOn{{"here", []string{"part.2"}}, {"there", []string{"part.3"}}}) {
+		t.Errorf("the machines are %v, %v", on, err)
+	}
+	s.Memory = 6
+	if _, err := s.Load("part.2"); err == nil || !strings.Contains(err.Error(), "5 bytes of memory, now 6") {
+		t.Errorf("with more memory: error %v", err)
+	}
+	// A job is what its parts are, under its own head if it was measured in full.
+	if r, whole, err := s.Job("new", &Report{Title: "stopped"}, "part.2", "part.4"); err == nil || r != nil || whole {
+		t.Errorf("a job of a part with another memory: %v, %v, %v", r, whole, err)
+	}
+	s.Memory = 0
+	if r, whole, err := s.Job("new", &Report{Title: "stopped"}, "part.2", "part.4"); err != nil || whole || r.Title != "stopped" || len(r.Sections) != 1 {
+		t.Errorf("a job that was stopped: %v, %v, %v", r, whole, err)
+	}
+	if err := s.KeepHead("new", &Report{Title: "whole"}); err != nil {
+		t.Fatal(err)
+	}
+	if r, whole, err := s.Job("new", &Report{Title: "stopped"}, "part.2", "part.3"); err != nil || !whole || r.Title != "whole" || len(r.Sections) != 2 {
+		t.Errorf("a whole job: %v, %v, %v", r, whole, err)
+	}
 	s.Settings = "three cores"
 	if _, err := s.Do("part", measure); err == nil || !strings.Contains(err.Error(), "other settings (two cores, now three cores)") {
 		t.Errorf("other settings: error %v", err)

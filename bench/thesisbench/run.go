@@ -135,21 +135,20 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	if err := b.keep(parts[6], b.schedules); err != nil {
 		return nil, err
 	}
-	return b.report, b.keep(parts[7], b.compressed)
+	if err := b.keep(parts[7], b.compressed); err != nil {
+		return nil, err
+	}
+	return b.report, b.Store.KeepHead("thesis", b.report)
 }
 
 // parts are the names under which the parts of a run are kept, in their order.
 var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.batches", "thesis.blocks",
 	"thesis.schedules", "thesis.compressed"}
 
-// Kept returns what was kept of a run that was stopped, or nil if there is nothing.
-func Kept(s *report.Store) (*report.Report, error) {
-	r := &report.Report{Name: "thesis", Title: title,
-		Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}
-	if any, err := s.LoadAll(r, parts...); err != nil || !any {
-		return nil, err
-	}
-	return r, nil
+// Kept returns what was kept of a run, or nil if there is nothing, and whether that is all.
+func Kept(s *report.Store) (r *report.Report, whole bool, err error) {
+	return s.Job("thesis", &report.Report{Name: "thesis", Title: title,
+		Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}, parts...)
 }
 
 // keep takes the sections that measure would add from the store, if they are there.

@@ -31,7 +31,8 @@ With a GPU it takes about an hour. --engine multicore leaves the GPU out and use
 
 With --out, every result is kept in the subfolder pieces as soon as it is measured. A run that was
 stopped goes on where it was when the command is given again; delete a file there to measure it
-again. --only measures some jobs. The folder has the page as index.html and README.md, a CSV file
+again. --only measures some jobs. Parts may be of several machines with as many threads: then the
+page says which was measured where. The folder has the page as index.html and README.md, a CSV file
 per table and an SVG file per plot.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench papers --out papers
