@@ -513,9 +513,10 @@ func (q *Mine) mine(ctx context.Context, m *Mined, opt coloc.Options, regions in
 	}
 	m.Report = coloc.NewReport(pts, m.Result)
 	if q.Significance > 0 {
+		m.Report.Null, m.Report.Rounds = q.Null.String(), q.Significance
 		tests, err := m.Survey.Significance(ctx, m.Result.Patterns, coloc.SignificanceOptions{
 			Rounds: q.Significance, Null: q.Null, Bandwidth: q.Bandwidth, Seed: q.Seed, Adjust: q.Adjust, Alternative: q.Alternative,
-			Tell: func(where string) { m.Tested = where }, Fitted: m.Report.NullModel})
+			Tell: func(where string) { m.Tested = where }, Fitted: m.Report.Fitted})
 		if err != nil {
 			return err
 		}

@@ -193,8 +193,8 @@ type CurveAnswer struct {
 	Within string        `json:"within,omitempty"` // how long apart pairs of points are at most
 	Curves []CurveOfPair `json:"curves"`           // the strongest first, unless features were named
 	Notes  []string      `json:"notes,omitempty"`  // on what was estimated or left out
-	// StudyArea is where the null model moved points, in the square of the unit; 0 if it moved
-	// none.
+	// StudyArea is the size of the study area, in the square of the unit: edges were corrected
+	// there, and the null model moved points in it.
 	StudyArea float64 `json:"study_area,omitempty"`
 	// Bandwidth is that of the null model's density that all features share; 0 if it was found
 	// uniform, or the null model has none.
@@ -273,7 +273,7 @@ func (q *Curve) Do(ctx context.Context, on *Places) (_ *CurveAnswer, err error) 
 		return nil, err
 	}
 	o.Tell = on.told(&a.Notes)
-	o.Fitted = func(m *points.NullModel) { a.StudyArea, a.Bandwidth = m.Area(), m.Bandwidth() }
+	o.Fitted = func(area, bandwidth float64) { a.StudyArea, a.Bandwidth = area, bandwidth }
 	of, near, err := (&PairsOf{q.Of, q.Near}).numbers(on)
 	if err != nil {
 		return nil, err

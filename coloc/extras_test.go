@@ -419,17 +419,25 @@ func TestSignificanceInReports(t *testing.T) {
 	if want := (Significance{Expected: 0.5, P: 0.01, Q: 0.2}); tests[0] != want {
 		t.Errorf("AddSignificance changed the test to %+v, want %+v", tests[0], want)
 	}
-	var csv strings.Builder
-	if err := WriteCSV(&csv, tested, plain); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(csv.String(), "\n")
-	for line, want := range map[int]string{
-		1: "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8,",
-		3: "0,1,2,0.6666666666666666,,,,,B,4,5,0.8,",
+	first, last := "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8,", "0,1,2,0.6666666666666666,,,,,B,4,5,0.8,"
+	for _, cited := range []map[int]string{
+		{1: first, 3: last},
+		{1: first + ",shift,99,2.5e+06,", 3: last + ",,,,"},
 	} {
-		if lines[line] != want {
-			t.Errorf("line %d of the CSV is %s, want %s", line, lines[line], want)
+		var csv strings.Builder
+		if err := WriteCSV(&csv, tested, plain); err != nil {
+			t.Fatal(err)
 		}
+		lines := strings.Split(csv.String(), "\n")
+		for line, want := range cited {
+			if lines[line] != want {
+				t.Errorf("line %d of the CSV is %s, want %s", line, lines[line], want)
+			}
+		}
+		tested.Null, tested.Rounds, tested.Unit = "shift", 99, ""
+		tested.Fitted(2_500_000, 0)
+	}
+	if want := "99 rounds of null shift; study area 2500000"; tested.Test() != want || plain.Test() != "" {
+		t.Errorf("the tests are %q and %q, want %q and none", tested.Test(), plain.Test(), want)
 	}
 }

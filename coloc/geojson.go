@@ -145,6 +145,9 @@ func (g *geoWriter) patterns(list []Pattern, report *Report) error {
 		return err
 	}
 	g.text(`"patterns":` + string(data) + ",\n")
+	if test := report.Test(); test != "" {
+		g.text(`"test":` + string(quoted(test)) + ",\n")
+	}
 	return nil
 }
 

@@ -71,10 +71,12 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 		{Name: "patterns", Columns: []gpkg.Column{{Name: "pattern", Type: "INTEGER"}, {Name: "size", Type: "INTEGER"},
 			{Name: "features", Type: "TEXT"}, {Name: "participation_index", Type: "REAL"},
 			{Name: "expected_index", Type: "REAL"}, {Name: "ratio", Type: "REAL"}, {Name: "p_value", Type: "REAL"},
-			{Name: "q_value", Type: "REAL"}, {Name: "distance", Type: "REAL"}, {Name: "unit", Type: "TEXT"}},
+			{Name: "q_value", Type: "REAL"}, {Name: "distance", Type: "REAL"}, {Name: "unit", Type: "TEXT"},
+			{Name: "null_model", Type: "TEXT"}, {Name: "rounds", Type: "INTEGER"}, {Name: "study_area", Type: "REAL"},
+			{Name: "bandwidth", Type: "REAL"}},
 			Rows: func(yield func(gpkg.Row) bool) {
 				for i, p := range patterns {
-					values := []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index, nil, nil, nil, nil, nil, nil}
+					values := []any{int64(i) + 1, int64(len(p.Features)), text(p), p.Index, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil}
 					if report != nil {
 						r := &report.Patterns[i]
 						for k, v := range []*float64{r.Expected, r.Ratio, r.PValue, r.QValue} {
@@ -83,6 +85,14 @@ func (s *Survey) WriteGeoPackage(ctx context.Context, f interface {
 							}
 						}
 						values[8], values[9] = report.Distance, report.Unit
+						if report.Rounds > 0 {
+							values[10], values[11] = report.Null, int64(report.Rounds)
+						}
+						for k, v := range []float64{report.StudyArea, report.Bandwidth} {
+							if v > 0 {
+								values[12+k] = v
+							}
+						}
 					}
 					if !yield(gpkg.Row{Values: values}) {
 						return

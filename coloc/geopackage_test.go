@@ -46,6 +46,21 @@ func TestGeoPackageLayers(t *testing.T) {
 			t.Errorf("%s is there %d times; want an instance and the pattern", pair, n)
 		}
 	}
+	report := NewReport(pts, res)
+	report.Null, report.Rounds, report.StudyArea, report.Bandwidth = "inhomogeneous", 99, 2.5, 0.75
+	f, err = os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.WriteGeoPackage(t.Context(), f, res.Patterns, report), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if data, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	if test := []byte("inhomogeneousc@\x04\x00\x00\x00\x00\x00\x00?\xe8"); bytes.Count(data, test) != 2 {
+		t.Errorf("the file has no %q, the rounds, area and bandwidth of the two patterns", test)
+	}
 	if both := []byte("moss\x021,2"); !bytes.Contains(data, both) { // the point in row 2
 		t.Errorf("the file has no %q, the point of both patterns", both)
 	}

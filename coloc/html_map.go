@@ -84,6 +84,9 @@ func (s *Survey) WriteHTML(ctx context.Context, w io.Writer, patterns []Pattern,
 			p.Patterns[n-1].Points = append(p.Patterns[n-1].Points, at[point])
 		}
 	}
+	if test := report.Test(); test != "" {
+		p.Note += " Compared with " + test + "."
+	}
 	if all > len(patterns) {
 		p.Note += fmt.Sprintf(" The first %d of %d patterns are listed.", len(patterns), all)
 	}

@@ -18,14 +18,16 @@ import (
 //	  "participation": {"A": {"points": 2, "total": 4}, "B": {"points": 2, "total": 5}}}]}
 //
 // with expected_index, ratio, p_value, q_value, instances and rules where these were added. The
-// caller sets Region, Distance and Unit.
+// caller sets Region, Distance, Unit, Null and Rounds.
 type Report struct {
 	Region   string  `json:"region,omitempty"`   // part of the map; "" means all of it
 	Distance float64 `json:"distance,omitempty"` // 0: any with KNN, otherwise the same position
 	Unit     string  `json:"unit,omitempty"`     // unit of the distance, if it is known
+	Null     string  `json:"null,omitempty"`     // null model of the tests
+	Rounds   int     `json:"rounds,omitempty"`   // of the null model
 	// StudyArea is where the null model moved points, in the square of the unit; 0 if it moved
 	// none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or
-	// the null model has none. NullModel sets both.
+	// the null model has none. Fitted sets both.
 	StudyArea float64         `json:"study_area,omitempty"`
 	Bandwidth float64         `json:"bandwidth,omitempty"` // see StudyArea
 	Patterns  []ReportPattern `json:"patterns"`            // in the order of the result
@@ -168,23 +170,34 @@ func (r *Report) writeRules(w io.Writer) error {
 }
 
 // WriteCSV writes reports as one table, with a line for every feature of every pattern. Patterns
-// are numbered from 1 in each report.
+// are numbered from 1 in each report. The last columns are what was tested with, if Rounds is set.
 func WriteCSV(w io.Writer, reports ...*Report) error {
 	c := csv.NewWriter(w)
 	head := []string{"distance", "pattern", "size", "participation_index"}
-	tested, regional := false, false
+	tested, regional, cited := false, false, false
 	for _, r := range reports {
 		regional = regional || r.Region != ""
+		cited = cited || r.Rounds > 0
 		tested = tested || len(r.Patterns) > 0 && r.Patterns[0].PValue != nil
 	}
 	if tested {
 		head = append(head, "expected_index", "ratio", "p_value", "q_value")
 	}
+	var test []string
+	if cited {
+		test = []string{"null", "rounds", "study_area", "bandwidth"}
+	}
 	if regional {
 		head = append([]string{"region"}, head...)
 	}
-	rows := [][]string{append(head, "feature", "points", "total", "participation_ratio", "unit")}
+	rows := [][]string{slices.Concat(head, []string{"feature", "points", "total", "participation_ratio", "unit"}, test)}
 	for _, r := range reports {
+		switch {
+		case r.Rounds > 0:
+			test = []string{r.Null, strconv.Itoa(r.Rounds), optional(unlessZero(r.StudyArea)), optional(unlessZero(r.Bandwidth))}
+		case cited:
+			test = make([]string, 4)
+		}
 		for i, p := range r.Patterns {
 			row := []string{ftoa(r.Distance), strconv.Itoa(i + 1), strconv.Itoa(len(p.Features)), ftoa(p.Index)}
 			if regional {
@@ -195,8 +208,8 @@ func WriteCSV(w io.Writer, reports ...*Report) error {
 			}
 			for _, f := range p.Features {
 				s := p.Participation[f]
-				rows = append(rows, append(slices.Clone(row), f, strconv.FormatInt(s.Points, 10),
-					strconv.FormatInt(s.Total, 10), ftoa(s.Ratio()), r.Unit))
+				rows = append(rows, slices.Concat(row, []string{f, strconv.FormatInt(s.Points, 10),
+					strconv.FormatInt(s.Total, 10), ftoa(s.Ratio()), r.Unit}, test))
 			}
 		}
 	}
@@ -218,8 +231,20 @@ func WriteRulesCSV(w io.Writer, reports ...*Report) error {
 	return c.WriteAll(rows)
 }
 
-// NullModel notes what a null model chose.
-func (r *Report) NullModel(m *points.NullModel) { r.StudyArea, r.Bandwidth = m.Area(), m.Bandwidth() }
+// Fitted notes what a null model chose.
+func (r *Report) Fitted(area, bandwidth float64) { r.StudyArea, r.Bandwidth = area, bandwidth }
+
+// Test says in words how patterns were tested, which an article must cite; "" if they were not.
+func (r *Report) Test() string {
+	if r.Rounds == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d rounds of null %s", r.Rounds, r.Null)
+	if fit := points.Fit(r.Null, r.StudyArea, r.Bandwidth, r.Unit); fit != "" {
+		text += "; " + fit
+	}
+	return text
+}
 
 // AddSignificance adds test results to the patterns, in their order. The number of regions, parts
 // of the map that are tested separately, multiplies q.

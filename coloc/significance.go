@@ -69,8 +69,9 @@ type SignificanceOptions struct {
 	// Tell, unless it is nil, is called with a short text that says where rounds ran: some rounds
 	// of a GPU job may need CPU cores.
 	Tell func(where string)
-	// Fitted, unless it is nil, is called with the null model before its rounds.
-	Fitted func(m *points.NullModel)
+	// Fitted, unless it is nil, is called before the rounds with NullModel.Area and
+	// NullModel.Bandwidth of package points.
+	Fitted func(area, bandwidth float64)
 }
 
 // Significance compares a pattern's index with its distribution under a null model.
@@ -117,7 +118,7 @@ func (s *Survey) Significance(ctx context.Context, patterns []Pattern, o Signifi
 		return nil, err
 	}
 	if o.Fitted != nil {
-		o.Fitted(model)
+		o.Fitted(model.Area(), model.Bandwidth())
 	}
 	t := &nullTest{survey: s, model: model, o: o, patterns: patterns,
 		sums: make([]roundSum, len(patterns))}

@@ -54,8 +54,9 @@ type CurveOptions struct {
 	Progress func(stage string, done, total int64)
 	// Tell, unless it is nil, is called with notes on how the curves were made.
 	Tell func(note string)
-	// Fitted, unless it is nil, is called with the null model before its rounds.
-	Fitted func(m *NullModel)
+	// Fitted, unless it is nil, is called before any round with the size of the study area, in the
+	// square of the unit of distances, and with the null model's bandwidth (NullModel.Bandwidth).
+	Fitted func(area, bandwidth float64)
 }
 
 // Curve relates the points of A and B at each distance r. K is Ripley's cross K function, corrected
@@ -225,6 +226,8 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 		if err := envelopes(ctx, on, p, l, out, o, total, some); err != nil {
 			return nil, err
 		}
+	} else if o.Fitted != nil {
+		o.Fitted(l.area(), 0)
 	}
 	for i := range out {
 		out[i].rate()
@@ -384,7 +387,7 @@ func envelopes(ctx context.Context, on sums, p *Set, l *plane, out []Curve, o Cu
 		return err
 	}
 	if o.Fitted != nil {
-		o.Fitted(model)
+		o.Fitted(l.area(), model.Bandwidth())
 	}
 	var seen *pairSums
 	shares := make([][]float64, len(out))

@@ -10,10 +10,11 @@ import (
 )
 
 // DrawCurves draws up to six curves as SVG: L - r with the mean of the null model and the global
-// envelope of its rounds. Independence is a horizontal line.
-func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
+// envelope of its rounds. Independence is a horizontal line. test says what the curves were compared
+// with, and in which study area (Fit).
+func DrawCurves(w io.Writer, p *Set, curves []Curve, test string) error {
 	curves = curves[:min(6, len(curves))]
-	const width, margin, gap, top, panelH = 1200.0, 48.0, 40.0, 96.0, 300.0
+	const width, margin, gap, top, panelH = 1200.0, 48.0, 40.0, 112.0, 300.0
 	columns := []int{1, 1, 2, 3, 2, 3, 3}[len(curves)]
 	rows := (len(curves) + columns - 1) / columns
 	panelW := (width - 2*margin - gap*float64(columns-1)) / float64(columns)
@@ -24,10 +25,11 @@ func DrawCurves(w io.Writer, p *Set, curves []Curve, null string) error {
 	fmt.Fprintf(b, `<text x="%.0f" y="46" font-size="24" font-weight="600" fill="#1d2330">At which distances are kinds of places found together?</text>`+"\n", margin)
 	note := "L(r) − r: above the band they attract one another, below they avoid one another."
 	if len(curves) > 0 && curves[0].Expected != nil {
-		note += fmt.Sprintf(" Band: 95%% of the rounds of null %q lie wholly in it; dashed: their mean.", null)
+		note += " Band: 95% of the rounds lie wholly in it; dashed: their mean."
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="72" font-size="14" fill="#667085">%s</text>`+"\n", margin,
 		html.EscapeString(note))
+	fmt.Fprintf(b, `<text x="%.0f" y="92" font-size="14" fill="#667085">%s</text>`+"\n", margin, html.EscapeString(test))
 	for i, c := range curves {
 		x := margin + float64(i%columns)*(panelW+gap)
 		y := top + float64(i/columns)*(panelH+70)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/collocate/collocate/internal/choice"
 	"github.com/collocate/collocate/internal/given"
@@ -171,6 +173,33 @@ func (m *NullModel) Area() float64 {
 // Bandwidth returns that of the density that all features share; 0 if that is uniform, as far as
 // they tell, or the null model has none.
 func (m *NullModel) Bandwidth() float64 { return m.bandwidth }
+
+// Fit says in words where curves or patterns were tested: in which study area, given in the square
+// of the unit, and with which bandwidth of the density that all features share. null is the name of
+// the null model, or "" without rounds. Without an area it returns "".
+func Fit(null string, area, bandwidth float64, unit string) string {
+	if area == 0 {
+		return ""
+	}
+	number := func(v float64) string { // four digits
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	text := "study area " + number(area)
+	switch {
+	case unit == "m" && area >= 1e6:
+		text = fmt.Sprintf("study area %s square km", number(area/1e6))
+	case unit != "":
+		text += " square " + unit
+	}
+	switch {
+	case bandwidth > 0:
+		text += "; bandwidth " + strings.TrimSpace(number(bandwidth)+" "+unit) + " of the density that all features share"
+	case null == Inhomogeneous.String() || null == Cluster.String():
+		text += "; uniform density, as far as the features tell"
+	}
+	return text
+}
 
 // membersOf returns the points of each feature.
 func membersOf(p *Set) [][]int32 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -243,35 +242,16 @@ func (p *placesFlags) summarise(a *app, m *api.Mined, none *int) {
 	}
 	if m.Tested != "" {
 		a.summary("%ssignificance: %s of null %s (%s)%s", part, counted(p.ask.Significance, "round"), p.ask.Null, m.Tested,
-			fitted(m.Report.StudyArea, m.Report.Bandwidth, p.ask.Null, m.Points.CRS))
+			after("; ", points.Fit(m.Report.Null, m.Report.StudyArea, m.Report.Bandwidth, m.Report.Unit)))
 	}
 }
 
-// fitted says what a null model chose, which a report must cite.
-func fitted(area, bandwidth float64, null points.Null, crs *points.CRS) string {
-	if area == 0 {
+// after returns a text after a separator, and "" for "".
+func after(separator, text string) string {
+	if text == "" {
 		return ""
 	}
-	text, unit := fmt.Sprintf("; study area %.4g", area), crs.DistanceUnit()
-	switch {
-	case unit == "m" && area >= 1e6:
-		text = fmt.Sprintf("; study area %.4g square km", area/1e6)
-	case unit != "":
-		text += " square " + unit
-	}
-	switch {
-	case bandwidth > 0:
-		return text + fmt.Sprintf("; bandwidth %s of the density that all features share", withUnit(fourDigits(bandwidth), crs))
-	case null == points.Inhomogeneous || null == points.Cluster:
-		return text + "; uniform density, as far as the features tell"
-	}
-	return text
-}
-
-// fourDigits rounds to four digits.
-func fourDigits(v float64) float64 {
-	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
-	return v
+	return separator + text
 }
 
 // nothing advises if some parts of the map, or the only one, have no patterns.

@@ -77,21 +77,22 @@ func (p *curveFlags) run(a *app, cmd *cobra.Command, paths []string) error {
 		return err
 	}
 	curves := answer.Found
-	null := fmt.Sprintf("%d rounds of null %s", p.ask.Rounds, p.ask.Null)
+	test, null := fmt.Sprintf("%d rounds of null %s", p.ask.Rounds, p.ask.Null), answer.Null
 	if p.ask.Rounds == 0 {
-		null = "no null model to compare with (--rounds)"
+		test, null = "no null model to compare with (--rounds)", ""
 	}
+	test += after("; ", points.Fit(null, answer.StudyArea, answer.Bandwidth, answer.Unit))
 	a.summary("%s of %s, %s of %s; %s", counted(in.Len(), "point"),
 		counted(len(in.Features), "feature"), counted(len(curves), "curve"),
-		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), null+fitted(answer.StudyArea, answer.Bandwidth, p.ask.Null, in.CRS))
+		withUnit(curves[0].R[len(curves[0].R)-1], in.CRS), test)
 	if p.csv != "" {
-		if err := a.writeTo(p.csv, func(w io.Writer) error { return p.writeCurves(w, in, curves) }); err != nil {
+		if err := a.writeTo(p.csv, func(w io.Writer) error { return p.writeCurves(w, in, answer) }); err != nil {
 			return fmt.Errorf("write curves: %w", err)
 		}
 	}
 	if p.svg != "" {
 		if err := a.writeTo(p.svg,
-			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, p.ask.Null.String()) }); err != nil {
+			func(w io.Writer) error { return points.DrawCurves(w, in.Set, curves, test) }); err != nil {
 			return fmt.Errorf("draw curves: %w", err)
 		}
 	}
@@ -139,7 +140,8 @@ func deviation(c *points.Curve) (what, z string) {
 }
 
 // writeCurves writes one table: a line for each pair and distance.
-func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.Curve) error {
+func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, answer *api.CurveAnswer) error {
+	curves := answer.Found
 	c := csv.NewWriter(w)
 	rows := [][]string{{"a", "b", "distance", "k", "l", "l_expected", "l_low", "l_high", "pair_correlation",
 		"participation_index", "index_expected", "index_low", "index_high", "p_value", "q_value",
@@ -152,6 +154,15 @@ func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.
 	if ranks {
 		rows[0] = append(rows[0], "p_low", "p_high")
 	}
+	// The same in every row: what a report must cite.
+	test := []string{"", "", number(answer.StudyArea), ""}
+	if p.ask.Rounds > 0 {
+		test[0], test[1] = answer.Null, strconv.Itoa(answer.Rounds)
+	}
+	if answer.Bandwidth > 0 {
+		test[3] = number(answer.Bandwidth)
+	}
+	rows[0] = append(rows[0], "null", "rounds", "study_area", "bandwidth")
 	at := func(v []float64, r int) string {
 		if v == nil {
 			return ""
@@ -173,7 +184,7 @@ func (p *curveFlags) writeCurves(w io.Writer, in *points.Input, curves []points.
 			if ranks {
 				row = append(row, number(v.PLow), number(v.PHigh))
 			}
-			rows = append(rows, row)
+			rows = append(rows, append(row, test...))
 		}
 	}
 	return c.WriteAll(rows)

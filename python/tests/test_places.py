@@ -116,7 +116,13 @@ def test_summary_and_curve():
     assert list(curves["distance"]) == [10, 20, 30, 40, 50]
     assert (curves["a"] == "bar").all() and (curves["b"] == "pub").all()
     assert (curves["l"] > curves["distance"]).all() and curves["p_value"][0] == 0.05
+    square = "POLYGON ((-5 -5, 1005 -5, 1005 1005, -5 1005))"
+    seen = curve(table, "bar", "pub", max_distance=50, steps=5, rounds=19, bandwidth=200,
+                 window=square, crs="planar").attrs  # fmt: skip
+    assert seen == {"unit": "", "study_area": 1010**2, "null": "inhomogeneous", "rounds": 19,
+                    "bandwidth": 200}  # fmt: skip
     every = curve(table, max_distance=50, steps=5, rounds=0, crs="planar")
+    assert every.attrs["study_area"] > 0 and "null" not in every.attrs
     assert len(every) == 15 and "p_value" not in every
     with pytest.raises(ValueError, match="zoo"):
         curve(table, "zoo", crs="planar")
@@ -221,6 +227,14 @@ def test_distances_regions_times_and_levels():
     several = mine(table, [1, 2], 0.5, crs="planar")
     assert {p["distance"] for p in several} == {1, 2} and several.distance is None
     assert list(several.to_pandas()["distance"]) == [p["distance"] for p in several]
+    asked = {"crs": "planar", "significance": 19, "window": "POLYGON ((-1 -1, 11 -1, 11 6, -1 6))"}
+    tested = mine(table, 1, 0.5, bandwidth=4, **asked)
+    assert (tested.null, tested.rounds) == ("inhomogeneous", 19)
+    assert (tested.study_area, tested.bandwidth) == (84, 4)
+    assert several.null is None and several.study_area is None
+    each = mine(table, [1, 2], 0.5, null="shift", **asked)
+    assert each.null == "shift" and each.study_area is None
+    assert {p["study_area"] for p in each} == {84} and {p["bandwidth"] for p in each} == {None}
     split = mine(table, 1, 0.5, regions="2x1", crs="planar")
     assert ["cafe", "pub", "zoo"] in [p["features"] for p in split]
     assert not [p for p in mine(table, 1, 0.5, crs="planar") if "zoo" in p["features"]]

@@ -938,6 +938,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByRole('button', { name: 'Compare' }).click()
     await page.getByText('all of 19 shifts').waitFor()
     await page.getByText(/each other most at/).waitFor()
+    await page.getByText(/^There, \d[\d,]* of \d[\d,]* \w+ and \d[\d,]* of \d[\d,]* \w+ are near each other\. Study area [1-9][\d,]* km²; /).waitFor()
   }, {
     quiet: false,
     before: (page) => page.route('**/places/curve*rounds=99*', (r) => r.fulfill({ status: 503, json: { error: 'the request took too long' } })),
@@ -1167,6 +1168,12 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByText('The study area is box.geojson').waitFor()
     await page.getByRole('button', { name: 'Test the patterns' }).click()
     await page.getByText(/[1-9]\d* of \d+ sets are more often together within 150 m than 39 rounds of chance/).waitFor({ timeout: 120_000 })
+    await page.getByText(/Null model: a density that all kinds share\. Study area [1-9][\d,]+ km²; (bandwidth [\d,.]+ m of the density that all kinds share|uniform density, as far as the kinds tell)\./).waitFor()
+    const shares = await page.locator('section', { hasText: 'More than chance?' }).locator('tbody tr').first().locator('td').last().innerText()
+    check(/^[\d,]+ of [\d,]+(, [\d,]+ of [\d,]+)+$/.test(shares), 'points that take part in a tested pattern: ' + shares)
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Patterns as CSV' }).click()])
+    const head = readFileSync(await saved.path(), 'utf8').split('\n')[0]
+    check(head.endsWith('"p_value","q_value","null","rounds","study_area","bandwidth"'), 'columns of the patterns: ' + head)
     // A study area that does not hold the places is an error, and nothing is shown as tested.
     const far = join(dir, 'far.geojson')
     writeFileSync(far, JSON.stringify({ type: 'Polygon', coordinates: [ring(0, 0, 1, 1)] }))
@@ -1198,6 +1205,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.locator('.shares li').first().waitFor()
     await page.getByRole('button', { name: 'Show quotients' }).click()
     await page.getByText('Attract', { exact: true }).waitFor()
+    await page.locator('section', { hasText: 'Attraction and avoidance' }).getByRole('cell', { name: /^\d[\d,]* of \d[\d,]*$/ }).first().waitFor()
     await page.getByRole('button', { name: 'Mine at other distances' }).click()
     await page.locator('.plot canvas').waitFor({ timeout: 60_000 })
     await page.getByLabel('Least participation index').fill('40')

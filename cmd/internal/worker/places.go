@@ -219,8 +219,15 @@ func curveArrays(on *api.Places, found any) pipe.Reply {
 			each[name] = append(each[name], values...)
 		}
 	}
+	result := map[string]any{"features": on.Set.Features, "unit": answer.Unit, "study_area": answer.StudyArea}
+	if answer.Rounds > 0 {
+		result["null"], result["rounds"] = answer.Null, answer.Rounds
+	}
+	if answer.Bandwidth > 0 {
+		result["bandwidth"] = answer.Bandwidth
+	}
 	reply := pipe.Reply{
-		Result: map[string]any{"features": on.Set.Features, "unit": answer.Unit},
+		Result: result,
 		Arrays: []pipe.Array{pipe.NewArray("a", first), pipe.NewArray("b", second),
 			pipe.NewArray("participating_a", near[0]), pipe.NewArray("participating_b", near[1]),
 			pipe.NewArray("total_a", total[0]), pipe.NewArray("total_b", total[1])}}

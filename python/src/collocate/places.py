@@ -29,6 +29,10 @@ class Patterns:
 
     patterns and rules are lists of dicts, svg is a map. Of several distances or regions, patterns
     and rules have those of all, each with its distance and region; then there is no map.
+
+    After a test, null and rounds say with what patterns were compared, study_area where the null
+    model moved points, in the square of the unit, and bandwidth is that of the density that all
+    features share; None means none. Patterns of several distances or regions have each their own.
     """
 
     def __init__(self, answer: dict[str, Any], svg: str, geojson: bytes | None, source: Any):
@@ -38,10 +42,15 @@ class Patterns:
         self.rules: list[dict[str, Any]] = alone.get("rules") or []
         for run in runs:
             where: dict[str, Any] = {k: run[k] for k in ("distance", "region") if k in run}
-            self.patterns += [{**p, **where} for p in run["patterns"]]
+            fitted = {k: run.get(k) for k in ("study_area", "bandwidth")} if "null" in run else {}
+            self.patterns += [{**p, **where, **fitted} for p in run["patterns"]]
             self.rules += [{**r, **where} for r in run.get("rules") or []]
         self.distance: float | None = alone.get("distance")
         self.unit: str = (runs or [alone])[0].get("unit") or ""
+        self.null: str | None = (runs or [alone])[0].get("null")
+        self.rounds: int | None = (runs or [alone])[0].get("rounds")
+        self.study_area: float | None = alone.get("study_area")
+        self.bandwidth: float | None = alone.get("bandwidth")
         self.total: int = answer["total"]
         self.svg: str = svg
         self._geojson, self._source = geojson, source
@@ -198,6 +207,8 @@ def curve(
         0 means none, which is faster.
 
     With intensity="shared" or "own" there are k_inhomogeneous and pair_correlation_inhomogeneous.
+    The table's attrs have the unit, the study_area in its square, and of a test null, rounds and
+    bandwidth, the one of the density that all features share, if there is one.
     """
     pd = need("pandas", "pandas")
     args, arrays, _ = _points(points, asked)
@@ -220,7 +231,7 @@ def curve(
         tests = ("p_low", "p_high") if args.get("envelope") == "rank" else ()
         columns.update({n: np.repeat(found[n], each) for n in ("p_value", "q_value", *tests)})
     table = pd.DataFrame(columns)
-    table.attrs["unit"] = a.result["unit"]
+    table.attrs.update({k: v for k, v in a.result.items() if k != "features"})
     return table
 
 

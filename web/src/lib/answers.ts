@@ -142,7 +142,7 @@ export interface Curve {
   pair_correlation?: (number | null)[] // Older form of the field of curves.
   participation_index?: (number | null)[] // Older form of the field of curves.
   rounds: number // Of the null model.
-  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none.
+  study_area?: number // The size of the study area, in the square of the unit: edges were corrected there, and the null model moved points in it.
   unit: string // Of distances; "" if it is not known.
   within?: string // How long apart pairs of points are at most.
 }
@@ -422,8 +422,10 @@ export interface Patterns {
   engine?: string // Where the patterns were found; the command leaves it out, as all give the same.
   micros?: number // The duration in microseconds; 0 means that it was not measured.
   notes?: string[] // On what was guessed or left out.
+  null?: string // Null model of the tests.
   patterns?: Pattern[] // In the order of the result.
   region?: string // Part of the map; "" means all of it.
+  rounds?: number // Of the null model.
   rules?: {
     conditional_probability: number // Holding / Instances.
     holding: number // Instances of If that extend to Then.
@@ -433,7 +435,7 @@ export interface Patterns {
     then: string[] // Names of the features that follow.
   }[] // Set by AddRules.
   runs?: Report[] // One for each distance and region, if there are several.
-  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. NullModel sets both.
+  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. Fitted sets both.
   total: number // Number of patterns found, of which the best may be listed.
   unit?: string // Unit of the distance, if it is known.
 }
@@ -474,8 +476,10 @@ export interface Points {
 export interface Report {
   bandwidth?: number // See StudyArea.
   distance?: number // 0: any with KNN, otherwise the same position.
+  null?: string // Null model of the tests.
   patterns: Pattern[] // In the order of the result.
   region?: string // Part of the map; "" means all of it.
+  rounds?: number // Of the null model.
   rules?: {
     conditional_probability: number // Holding / Instances.
     holding: number // Instances of If that extend to Then.
@@ -484,7 +488,7 @@ export interface Report {
     participation_index: number // Index of If and Then together.
     then: string[] // Names of the features that follow.
   }[] // Set by AddRules.
-  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. NullModel sets both.
+  study_area?: number // Where the null model moved points, in the square of the unit; 0 if it moved none. Bandwidth is that of the density that all features share; 0 if it was found uniform, or the null model has none. Fitted sets both.
   unit?: string // Unit of the distance, if it is known.
 }
 

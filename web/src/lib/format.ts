@@ -28,6 +28,19 @@ export function short(n: number): string {
   return Math.abs(n) >= 100 ? whole.format(Math.round(n)) : String(Number(n.toPrecision(3)))
 }
 
+/** areaOf names the size of a study area, in the square of the unit of distances. */
+export function areaOf(area: number, unit: string): string {
+  return unit === 'm' && area >= 1e6 ? `${short(area / 1e6)} km²` : short(area) + (unit ? ` ${unit}²` : '')
+}
+
+/** testedIn says where kinds were tested, which an article must cite. */
+export function testedIn(found: { study_area?: number; bandwidth?: number }, nullModel: string, unit: string): string {
+  if (!found.study_area) return ''
+  const density = found.bandwidth ? `; bandwidth ${short(found.bandwidth)}${unit && ' ' + unit} of the density that all kinds share`
+    : ['inhomogeneous', 'cluster'].includes(nullModel) ? '; uniform density, as far as the kinds tell' : ''
+  return `Study area ${areaOf(found.study_area, unit)}${density}.`
+}
+
 /** modelName returns the name of a scoring function, as in BM25 (k1=1.2, b=0.75). */
 export function modelName(model: string): string {
   const [, name, rest] = model.match(/^([^(]*)(?:\((.*)\))?$/) ?? [, model]
