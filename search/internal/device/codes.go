@@ -147,6 +147,10 @@ func (m *gpuModel) alloc() (err error) {
 	if m.counts, err = gpu.Alloc[uint32](dev, int(m.st.rows.size)*256); err != nil {
 		return errors.Join(err, m.codes.Free(), m.maxes.Free())
 	}
+	// Kernels load four codes at a time, also those between two lists, which they do not use.
+	if err := m.codes.Zero(m.st.stream); err != nil {
+		return errors.Join(err, m.free())
+	}
 	return nil
 }
 
