@@ -93,7 +93,27 @@ func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error)
 	if err != nil {
 		return nil, err
 	}
+	if !p.empty() {
+		for i, root := range p.roots {
+			p.roots[i] = root.lifted()
+		}
+	}
 	return p.search(r)
+}
+
+// lifted returns a node that has the parts of the only part that scores, if that is a group, as its
+// own. It matches and scores the same documents. A query limited by a filter is such a group
+// (query.Within), and without this an OR of words within a filter was no OR of words.
+func (n *node) lifted() *node {
+	for n.kind == boolean {
+		at := slices.IndexFunc(n.parts, (*node).scores)
+		if at < 0 || n.parts[at].kind != boolean || slices.ContainsFunc(n.parts[at+1:], (*node).scores) {
+			return n
+		}
+		n = &node{kind: boolean, role: n.role, from: n.from,
+			parts: slices.Concat(n.parts[:at], n.parts[at].parts, n.parts[at+1:])}
+	}
+	return n
 }
 
 // root returns the tree of nodes of a request, which may be given as words instead of a tree.

@@ -38,6 +38,10 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 		`"all w2" #w3`:               ask.TreePhrase,
 		"(w2 AND w3) OR (w5 AND w7)": ask.TreeLists,
 		"w2 w3 #w5":                  ask.NoStrategy, // only words score: package eval has its own
+		"(w2 w3) AND #w5":            ask.NoStrategy, // the same, as query.Within makes it
+		"((w2 w3) AND #w5) AND -w7":  ask.NoStrategy,
+		"(w2 w3) AND #w150 AND #w4":  ask.TreeSparse,
+		"(w2 AND w3) AND #w60":       ask.TreeConjunction,
 	} {
 		q, err := query.Parse(text, query.Options{})
 		if err != nil {

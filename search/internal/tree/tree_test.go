@@ -338,6 +338,9 @@ func TestTreesGiveTheDefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := searchtest.RandomTree(rng, 3, nil)
+			if rng.IntN(4) == 0 {
+				q = query.Within(q, query.Filter{Part: searchtest.RandomTree(rng, 1, nil)})
+			}
 			e.Live = nil
 			if rng.IntN(4) == 0 {
 				e.Live = docset.New(len(o.docs))
