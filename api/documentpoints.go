@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -20,7 +21,7 @@ import (
 // of the points that a server was started with.
 type OfDocuments struct {
 	FeatureField  string `ask:"feature_field" group:"Documents as points" not:"command python mcp: they take points from files and arrays; root: it has no points: ask a server that has the index" help:"of an index, below /v1/indexes/NAME: the keyword field with the kinds of places; a document with several values is a point of each"`
-	PositionField string `ask:"position_field" group:"Documents as points" not:"command python mcp: they take points from files and arrays; root: it has no points: ask a server that has the index" help:"the geo field with the positions of documents; it may be left out if there is only one"`
+	PositionField string `ask:"position_field" group:"Documents as points" not:"command python mcp: they take points from files and arrays; root: it has no points: ask a server that has the index" help:"the geo field with the positions of documents, which may be left out if there is only one; or two number fields, such as x,y, with plane coordinates"`
 	TimeField     string `ask:"time_field" group:"Documents as points" not:"command python mcp: they take points from files and arrays; root: it has no points: ask a server that has the index" help:"the date field with the times of documents; without it the points have no times"`
 	Filter        string `ask:"filter" group:"Documents as points" not:"command python mcp: they take points from files and arrays; root: it has no points: ask a server that has the index" help:"only documents that match this query; all of its parts must match, unless it says OR"`
 }
@@ -69,8 +70,18 @@ func (q *OfDocuments) Set(ctx context.Context, s *search.Searcher) (*points.Set,
 	if err != nil {
 		return nil, err
 	}
-	position, err := q.field(schema, "position_field", q.PositionField, fields.Geo)
-	if err != nil {
+	set := &points.Set{CRS: points.WGS84}
+	var positions []string // a geo field, or two of numbers
+	if x, y, plane := strings.Cut(q.PositionField, ","); plane && schema != nil && schema.Find(q.PositionField) < 0 {
+		set.CRS, positions = nil, []string{strings.TrimSpace(x), strings.TrimSpace(y)}
+		for i, name := range positions {
+			if positions[i], err = q.field(schema, "position_field", cmp.Or(name, ","), fields.Number); err != nil {
+				return nil, err
+			}
+		}
+	} else if one, err := q.field(schema, "position_field", q.PositionField, fields.Geo); err == nil {
+		positions = []string{one}
+	} else {
 		return nil, err
 	}
 	if q.TimeField != "" {
@@ -86,10 +97,9 @@ func (q *OfDocuments) Set(ctx context.Context, s *search.Searcher) (*points.Set,
 	if err != nil {
 		return nil, wrong("filter", err)
 	}
-	set := &points.Set{CRS: points.WGS84}
 	number := map[string]int32{}
 	for i, segment := range s.Index().Segments() {
-		if err := q.add(ctx, set, number, segment, [3]string{kind, position, q.TimeField}, func(doc int) bool {
+		if err := q.add(ctx, set, number, segment, [4]string{kind, positions[0], strings.Join(positions[1:], ""), q.TimeField}, func(doc int) bool {
 			of := within.Of(i)
 			return (of == nil || of.Has(uint32(doc))) && (segment.Live == nil || segment.Live.Has(uint32(doc)))
 		}); err != nil {
@@ -97,7 +107,8 @@ func (q *OfDocuments) Set(ctx context.Context, s *search.Searcher) (*points.Set,
 		}
 	}
 	if set.Len() == 0 {
-		return nil, wrongf("filter", "no document that matches has both a position in %s and a value of %s", position, kind)
+		return nil, wrongf("filter", "no document that matches has both a position in %s and a value of %s",
+			strings.Join(positions, ", "), kind)
 	}
 	sorted := slices.Clone(set.Features)
 	slices.Sort(sorted)
@@ -111,8 +122,8 @@ func (q *OfDocuments) Set(ctx context.Context, s *search.Searcher) (*points.Set,
 
 // add appends the points of a segment. number has the features so far.
 func (q *OfDocuments) add(ctx context.Context, set *points.Set, number map[string]int32,
-	segment segments.Segment, names [3]string, admitted func(doc int) bool) error {
-	var list [3]*columns.Column // nil without a name
+	segment segments.Segment, names [4]string, admitted func(doc int) bool) error {
+	var list [4]*columns.Column // nil without a name
 	for i, name := range names {
 		if name == "" {
 			continue
@@ -126,7 +137,7 @@ func (q *OfDocuments) add(ctx context.Context, set *points.Set, number map[strin
 		}
 		list[i] = c
 	}
-	kinds, positions, times := list[0], list[1], list[2]
+	kinds, times := list[0], list[3]
 	known := map[uint32]int32{} // features by their number in the segment
 	var ords []uint32
 	for doc := range segment.Docs() {
@@ -136,7 +147,7 @@ func (q *OfDocuments) add(ctx context.Context, set *points.Set, number map[strin
 		if !admitted(doc) {
 			continue
 		}
-		at, ok := positions.Point(doc)
+		x, y, ok := positionOf(list[1], list[2], doc)
 		if !ok {
 			continue
 		}
@@ -163,14 +174,26 @@ func (q *OfDocuments) add(ctx context.Context, set *points.Set, number map[strin
 				}
 				known[ord] = f
 			}
-			lat, lon := at.Degrees()
-			set.X, set.Y = append(set.X, lon), append(set.Y, lat)
+			set.X, set.Y = append(set.X, x), append(set.Y, y)
 			if set.Feature = append(set.Feature, f); times != nil {
 				set.Time = append(set.Time, floorSeconds(when))
 			}
 		}
 	}
 	return nil
+}
+
+// positionOf returns the position of a document: a longitude and a latitude of one column, or numbers
+// of two.
+func positionOf(first, second *columns.Column, doc int) (x, y float64, ok bool) {
+	if second == nil {
+		at, ok := first.Point(doc)
+		y, x = at.Degrees()
+		return x, y, ok
+	}
+	x, hasX := first.Number(doc)
+	y, hasY := second.Number(doc)
+	return x, y, hasX && hasY
 }
 
 // floorSeconds returns whole seconds of milliseconds, also before 1970.

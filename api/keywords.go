@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -18,7 +20,7 @@ type Keywords struct {
 	Query     string        `ask:"q" also:"query" flag:"query" python:"query" help:"of an index: compare the documents that match this query best"`
 	Against   string        `ask:"against" help:"of an index: compare them with the best for this query, not with all others; a document that both find belongs to the first"`
 	Mode      search.Mode   `ask:"mode" default:"or" help:"of an index: or: any of the words of a query; and: all of them"`
-	Docs      int           `ask:"docs" default:"100" range:"1..100000" help:"of an index: number of documents of each query, the best ones"`
+	Docs      int           `ask:"docs" default:"100" range:"0..100000" help:"of an index: number of documents of each query, the best ones; 0 means all that match"`
 	Reference []string      `ask:"reference" not:"http root mcp: a question names no files there: documents of the index are compared" help:"the corpus to compare with: files and folders"`
 	By        words.Keyness `ask:"by" default:"lrc" help:"measure of keyness, by which words are sorted"`
 	Top       int           `ask:"top" also:"k" default:"20" range:"1.." at:"http: most=1000, one answer is held in memory; mcp: most=500, an assistant reads less" help:"number of words"`
@@ -103,13 +105,13 @@ func (q *Keywords) Do(ctx context.Context, e *Env, each func(words.Keyword) erro
 	return a, err
 }
 
-// ofIndex counts the words of the best documents for the query, and those of the others. A document
-// among the best for both queries belongs to the first.
+// ofIndex counts the words of the best documents for the query, or of all that match it, and those of
+// the others. A document that is found for both queries belongs to the first.
 func (q *Keywords) ofIndex(ctx context.Context, e *Env, a *KeywordsAnswer) (*[2]words.Frequencies, error) {
 	ix := e.Searcher.Index()
-	known := map[uint32]bool{}
+	var first []*docset.Set // the documents of the first query
 	find := func(param, query string, matching *int64) (f words.Frequencies, docs int, err error) {
-		ask := Search{Query: query, K: q.Docs, Mode: q.Mode, Count: true}
+		ask := Search{Query: query, K: max(q.Docs, 1), Mode: q.Mode, Count: true}
 		about := AboutIndex(e.Searcher)
 		about.Model = e.Model
 		r, _, err := ask.Request(about)
@@ -122,27 +124,28 @@ func (q *Keywords) ofIndex(ctx context.Context, e *Env, a *KeywordsAnswer) (*[2]
 		if !ix.HasText() {
 			return f, 0, words.ErrNoText
 		}
-		found, err := e.Searcher.Search(ctx, r)
+		sets, n, err := q.best(ctx, e, r, matching)
 		if err != nil {
 			return f, 0, err
 		}
-		if *matching = found.Total; found.Total > int64(len(found.Hits)) {
+		if *matching > int64(n) {
 			a.Notes = append(a.Notes, fmt.Sprintf("of %d documents that match %q, the best %d are compared: "+
-				"docs chooses how many, up to 100000", found.Total, query, len(found.Hits)))
+				"docs chooses how many, up to 100000, or 0 for all", *matching, query, n))
 		}
-		f, err = words.FrequenciesOf(ctx, ix, e.Analyzer, func(yield func(int) bool) {
-			for _, hit := range found.Hits {
-				if doc := uint32(hit.Doc); !known[doc] {
-					known[doc] = true
-					if docs++; !yield(int(doc)) {
-						return
-					}
-				}
+		for i, set := range sets {
+			if first != nil {
+				set.AndNot(first[i])
 			}
-		})
+			docs += set.Count()
+		}
+		if first == nil {
+			first = sets
+		}
+		f, err = words.FrequenciesOf(ctx, ix, sets,
+			cooccur.VocabularyOptions{Analyzer: e.Analyzer, Threads: e.Threads, Memory: e.Memory})
 		if err == nil && f.Total == 0 {
 			err = fmt.Errorf("%w: no document that matches %q has words", ErrNothing, query)
-			if docs < len(found.Hits) {
+			if docs < n {
 				err = fmt.Errorf("%w: the best documents for %q are all among those for %q", ErrNothing, query, q.Query)
 			}
 		}
@@ -163,6 +166,38 @@ func (q *Keywords) ofIndex(ctx context.Context, e *Env, a *KeywordsAnswer) (*[2]
 		err = fmt.Errorf("%w: %q matches all documents", ErrNothing, q.Query)
 	}
 	return &both, err
+}
+
+// best returns the best documents for a request, one set per segment, and their number; or all that
+// match it.
+func (q *Keywords) best(ctx context.Context, e *Env, r search.Request,
+	matching *int64) (sets []*docset.Set, n int, err error) {
+	if q.Docs == 0 {
+		all, err := e.Searcher.Match(ctx, r)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, set := range all.Sets {
+			n += set.Count()
+		}
+		*matching = int64(n)
+		return all.Sets, n, nil
+	}
+	found, err := e.Searcher.Search(ctx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	*matching = found.Total
+	for _, s := range e.Searcher.Index().Segments() {
+		set := docset.New(s.Docs())
+		for _, hit := range found.Hits {
+			if doc := int64(hit.Doc) - int64(s.Base); doc >= 0 && doc < int64(s.Docs()) {
+				set.Add(uint32(doc))
+			}
+		}
+		sets = append(sets, set)
+	}
+	return sets, len(found.Hits), nil
 }
 
 // Dispersion asks where words occur in a corpus or an index.

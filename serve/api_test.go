@@ -235,6 +235,15 @@ func TestWordsOfTheIndex(t *testing.T) {
 	if int64(whole.Docs) != part.Matching || whole.Notes != nil {
 		t.Errorf("keywords of all documents %+v, want %d documents and no note", whole, part.Matching)
 	}
+	if all := call(h, "/v1/keywords?q=cell&docs=0", "").Body.String(); all != call(h, "/v1/keywords?q=cell&docs=100000", "").Body.String() {
+		t.Errorf("keywords of all that match %.300s, want those of the best 100,000", all)
+	}
+	// A document that both queries find belongs to the first, also if all are compared.
+	both := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=membrane+OR+cell&docs=0", "").Body.String())
+	alone := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=cell+-membrane&docs=0", "").Body.String())
+	if both.Docs < 100 || both.Total != alone.Total || both.ReferenceDocs != alone.ReferenceDocs || both.ReferenceTotal != alone.ReferenceTotal || both.Notes != nil {
+		t.Errorf("keywords against a larger set %+v, want those of %+v", both, alone)
+	}
 	// The first keyword of one query against another is the first negative one the other way round.
 	two := decode[api.KeywordsAnswer](t, call(h, "/v1/keywords?q=membrane&against=neurons&docs=50", "").Body.String())
 	lacks := decode[api.KeywordsAnswer](t,

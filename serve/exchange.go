@@ -43,6 +43,9 @@ type exchange struct {
 	waited time.Duration // time spent waiting for slots
 	tag    []string      // the ETag of the answer; nil if it has none
 
+	job      string                                // answer as a job of this kind; empty to answer at once
+	progress func(stage string, done, total int64) // of this job
+
 	missing atomic.Int64 // number of shards that answers do not cover
 	changed atomic.Bool  // a shard serves another index than the root
 }

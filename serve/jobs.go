@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -43,7 +44,7 @@ type job struct {
 
 type jobAnswer struct {
 	ID      string            `json:"id"`
-	Kind    string            `json:"kind"`            // patterns, documents, merge, compact, or a question about texts
+	Kind    string            `json:"kind"`            // patterns, documents, merge, compact, or a question about texts or places
 	Index   string            `json:"index,omitempty"` // that is changed
 	State   string            `json:"state"`           // waiting, running, done, failed or cancelled
 	Done    int               `json:"done"`            // number of distances, percent of the documents
@@ -53,7 +54,7 @@ type jobAnswer struct {
 	Error   string            `json:"error,omitempty"`
 	Change  *writeAnswer      `json:"change,omitempty"` // of the index so far
 	Runs    []*api.MineAnswer `json:"runs,omitempty"`   // one per distance that is done
-	Answer  any               `json:"answer,omitempty"` // to a question about texts, as GET has it
+	Answer  any               `json:"answer,omitempty"` // to a question about texts or places, as GET has it
 }
 
 const (
@@ -178,7 +179,8 @@ func (a *jobParams) check() error {
 	limit := a.Mine.Top
 	switch {
 	case a.Kind != "patterns":
-		return fmt.Errorf("kind %q: want patterns, %s", a.Kind, strings.Join(textKinds(), ", "))
+		return fmt.Errorf("kind %q: want patterns, %s, or of places %s", a.Kind, strings.Join(textKinds(), ", "),
+			strings.Join(slices.Sorted(maps.Keys(placeQuestions)), ", "))
 	case len(a.Distances) == 0 || len(a.Distances) > maxDistances:
 		return fmt.Errorf("%d distances: want 1 to %d", len(a.Distances), maxDistances)
 	case len(a.Only) > 100:
@@ -234,6 +236,9 @@ func (x *exchange) startJob() {
 	}
 	if q := textQuestion(body); q != nil {
 		x.startText(q, body)
+		return
+	}
+	if x.startPlaces(body) {
 		return
 	}
 	want := newJobParams()

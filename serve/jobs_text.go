@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -16,8 +17,9 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 )
 
-// Questions about the text of documents read all of it, which may take longer than a request may:
-// each of them may also be a job, with the same parameters and the same answer.
+// Questions about the text of documents, which read all of it, and questions about places may take
+// longer than a request may: each of them may also be a job, with the same parameters and the same
+// answer.
 
 // textQuestions returns these questions.
 func textQuestions() []*api.Question {
@@ -46,6 +48,85 @@ func textQuestion(body []byte) *api.Question {
 		}
 	}
 	return nil
+}
+
+// placeQuestions are the requests about places below /v1/places that may also be jobs.
+var placeQuestions = map[string]func(*exchange){
+	"area":          (*exchange).area,
+	"co-occurrence": (*exchange).coOccurrence,
+	"curve":         (*exchange).curve,
+	"enrichment":    aboutPlaces(api.EnrichmentQuestion),
+	"instances":     (*exchange).instances,
+	"local":         (*exchange).local,
+	"quotients":     (*exchange).quotients,
+	"summary":       aboutPlaces(api.SummaryQuestion),
+}
+
+// startPlaces starts a job that answers a question about places, if the body of a new job names one:
+// its handler reads the parameters as those of a URL, and starts a job instead of computing.
+func (x *exchange) startPlaces(body []byte) bool {
+	var about struct{ Kind string }
+	if json.Unmarshal(body, &about) != nil || placeQuestions[about.Kind] == nil {
+		return false
+	}
+	values, err := urlValues(body)
+	if err != nil {
+		x.refuse(http.StatusBadRequest, fmt.Errorf("body: %w", err))
+		return true
+	}
+	r := x.r.WithContext(x.r.Context())
+	r.URL = &url.URL{Path: x.r.URL.Path, RawQuery: values.Encode()}
+	// The job outlasts x, which is used again for other requests.
+	placeQuestions[about.Kind](&exchange{Server: x.Server, w: x.w, r: r, conn: x.conn, ix: x.ix, g: x.g, client: x.client,
+		token: x.token, id: x.id, verb: x.verb, path: x.path, trace: x.trace, job: about.Kind})
+	return true
+}
+
+// urlValues returns the members of an object as the parameters of a URL, without kind.
+func urlValues(body []byte) (url.Values, error) {
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber()
+	values := url.Values{}
+	err := api.Object(in, func(name string, raw json.RawMessage) error {
+		if values.Has(name) {
+			return fmt.Errorf("%s: it is given twice", name)
+		}
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			list = []json.RawMessage{raw}
+		}
+		for _, one := range list {
+			text := string(one)
+			if text == "" || strings.ContainsAny(text[:1], "[{") || json.Unmarshal(one, &text) != nil && text[0] == '"' {
+				return fmt.Errorf("%s: %s: want a text, a number, true or false, or a list of them", name, one)
+			}
+			values.Add(name, text)
+		}
+		return nil
+	})
+	if err == nil {
+		if _, more := in.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("want nothing after the object")
+		}
+	}
+	values.Del("kind")
+	return values, err
+}
+
+// later starts a job that computes an answer about places.
+func (x *exchange) later(do func(context.Context) ([]byte, error)) {
+	v := x.Server
+	x.start(jobAnswer{Kind: x.job, Total: 1}, jobTime, func(ctx context.Context, b *job) error {
+		x.progress = b.progress
+		return v.whenFree(ctx, b, func() (err error) {
+			defer mmap.Recover(mmap.Guard(), &err)
+			text, err := do(ctx)
+			if err == nil {
+				b.change(func(a *jobAnswer) { a.Answer, a.Done, a.Stage = json.RawMessage(text), 1, "" })
+			}
+			return err
+		})
+	}, nil)
 }
 
 // startText starts a job that answers a question about the texts of an index.

@@ -7,15 +7,23 @@ import (
 	"testing"
 )
 
-// A question about texts gives the same answer as a job, of an index that has a name, too; what is
+// A question about texts or places gives the same answer as a job, of an index that has a name, too; what is
 // wrong with it is said at once, and a list of jobs has no results.
-func TestTextJobs(t *testing.T) {
+func TestQuestionsAsJobs(t *testing.T) {
 	h := everywhere(t, Options{})
 	name := decode[struct{ Name string }](t, call(h, "/v1/status", "").Body.String()).Name
 	for _, c := range []struct{ at, body, path string }{
 		{"/v1/jobs", `{"kind":"wordlist","top":7,"min_count":1}`, "/v1/wordlist?top=7&min_count=1"},
 		{"/v1/indexes/" + name + "/jobs", `{"kind":"ngrams","n":"2","top":5,"min_count":1}`, "/v1/ngrams?n=2&top=5&min_count=1"},
 		{"/v1/jobs", `{"kind":"concordance","q":"the","sort":["R1"]}`, "/v1/concordance?q=the&sort=R1"},
+		{"/v1/jobs", `{"kind":"keywords","q":"cell","docs":0}`, "/v1/keywords?q=cell&docs=0"},
+		{"/v1/jobs", `{"kind":"summary"}`, "/v1/places/summary"},
+		{"/v1/jobs", `{"kind":"area"}`, "/v1/places/area"},
+		{"/v1/jobs", `{"kind":"quotients","distance":1.5}`, "/v1/places/quotients?distance=1.5"},
+		{"/v1/jobs", `{"kind":"curve","of":"café","near":["park"],"max_distance":3,"rounds":19}`,
+			"/v1/places/curve?of=café&near=park&max_distance=3&rounds=19"},
+		{"/v1/jobs", `{"kind":"local","distance":2,"feature":["park","café"]}`,
+			"/v1/places/local?distance=2&feature=park&feature=café"},
 	} {
 		w := call(h, c.at, c.body)
 		started := decode[jobAnswer](t, w.Body.String())
@@ -37,12 +45,17 @@ func TestTextJobs(t *testing.T) {
 		t.Errorf("a list of jobs has answers: %s", list)
 	}
 	for body, says := range map[string]string{
-		`{"kind":"wordlist","topp":7}`:        "topp",
-		`{"kind":"wordlist","top":-1}`:        "top",
-		`{"kind":"wordlist","top":7,"top":8}`: "twice",
-		`{"kind":"wordlists"}`:                "want patterns, ",
-		`{"kind":"wordlist","top":7} {}`:      "nothing after",
-		`{"kind":"ngrams","n":"2","top":1.5}`: "top",
+		`{"kind":"wordlist","topp":7}`:         "topp",
+		`{"kind":"wordlist","top":-1}`:         "top",
+		`{"kind":"wordlist","top":7,"top":8}`:  "twice",
+		`{"kind":"wordlists"}`:                 "want patterns, ",
+		`{"kind":"wordlist","top":7} {}`:       "nothing after",
+		`{"kind":"ngrams","n":"2","top":1.5}`:  "top",
+		`{"kind":"curve","off":"café"}`:        "off",
+		`{"kind":"curve","of":{"a":1}}`:        "want a text",
+		`{"kind":"quotients","distance":-1}`:   "distance",
+		`{"kind":"summary","seed":1,"seed":2}`: "twice",
+		`{"kind":"summary"} {}`:                "nothing after",
 	} {
 		w := call(h, "/v1/jobs", body)
 		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), says) {

@@ -225,7 +225,9 @@ func (x *exchange) area() {
 		return
 	}
 	x.cached(fmt.Sprintf("area %q %t", ask.Window, ask.Clip), func(ctx context.Context) ([]byte, error) {
-		found, err := ask.Do(ctx, x.asPlaces(x.pts))
+		on := x.asPlaces(x.pts)
+		on.Progress = x.progress
+		found, err := ask.Do(ctx, on)
 		if err != nil {
 			return nil, err
 		}
@@ -306,7 +308,9 @@ func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape 
 	}
 	x.cached(q.Name+" "+string(key), func(ctx context.Context) ([]byte, error) {
 		start := time.Now()
-		found, err := q.AskPlaces(ctx, x.asPlaces(x.pts), question)
+		on := x.asPlaces(x.pts)
+		on.Progress = x.progress
+		found, err := q.AskPlaces(ctx, on, question)
 		if err != nil {
 			return nil, err
 		}
@@ -423,6 +427,17 @@ func (x *exchange) quotients() {
 func (x *exchange) cached(key string, do func(context.Context) ([]byte, error)) {
 	key = x.source + key
 	text := x.mined.get(key)
+	if x.job != "" {
+		x.later(func(ctx context.Context) (_ []byte, err error) {
+			if text == nil {
+				if text, err = do(ctx); err == nil {
+					x.mined.put(key, text)
+				}
+			}
+			return text, err
+		})
+		return
+	}
 	if text == nil {
 		err := x.work(longLane, x.o.Limits.Time, func(ctx context.Context) (err error) {
 			text, err = do(ctx)

@@ -22,7 +22,7 @@ import (
 // 2020.
 func mapped(t *testing.T, o Options) (h http.Handler, all, of2020 *points.Set) {
 	t.Helper()
-	schema, err := fields.ParseList([]string{"name:text", "kind:keyword", "year:number", "seen:date", "at:geo"})
+	schema, err := fields.ParseList([]string{"name:text", "kind:keyword", "year:number", "seen:date", "at:geo", "x:number", "y:number"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func mapped(t *testing.T, o Options) (h http.Handler, all, of2020 *points.Set) {
 			id := rng.IntN(300)
 			d := doc{year: 2019 + rng.IntN(3), lat: 50 + float64(rng.IntN(200))/1e4, lon: 8 + float64(rng.IntN(200))/1e4,
 				none: rng.IntN(6) == 0}
-			values := []fields.Values{{[]byte("x")}, nil, {[]byte(fmt.Sprint(d.year))}, {[]byte(fmt.Sprintf("%d-05-01", d.year))}, nil}
+			values := []fields.Values{{[]byte("x")}, nil, {[]byte(fmt.Sprint(d.year))}, {[]byte(fmt.Sprintf("%d-05-01", d.year))}, nil, nil, nil}
 			for _, kind := range []string{"bank", "cafe", fmt.Sprint("kind", round), "pub"} {
 				if rng.IntN(3) == 0 {
 					d.kinds = append(d.kinds, kind)
@@ -59,6 +59,7 @@ func mapped(t *testing.T, o Options) (h http.Handler, all, of2020 *points.Set) {
 			}
 			if !d.none {
 				values[4] = fields.Values{[]byte(fmt.Sprintf("%v,%v", d.lat, d.lon))}
+				values[5], values[6] = fields.Values{[]byte(fmt.Sprint(d.lon))}, fields.Values{[]byte(fmt.Sprint(d.lat))}
 			}
 			if err := w.Add(text.Document{ID: fmt.Sprint(id), Fields: values}); err != nil {
 				t.Fatal(err)
@@ -128,6 +129,23 @@ func TestPlacesOfDocuments(t *testing.T) {
 				t.Errorf("%s of documents with %q: %d %.400s\nwant %.400s", path, filter, got.Code, got.Body, want.Body)
 			}
 		}
+		// Two number fields are plane coordinates, without a unit.
+		plane := *set
+		plane.CRS = nil
+		for _, path := range []string{"/points?limit=1000", "/patterns?distance=0.002&min_prevalence=0.1", "/area?clip=false"} {
+			got := call(h, "/v1/indexes/docs/places"+path+"&position_field=x,y&feature_field=kind&filter="+filter, "")
+			want := call(New(nil, Options{Points: &plane}), "/v1/places"+path, "")
+			if got.Code != http.StatusOK || withoutTime(t, got.Body.String()) != withoutTime(t, want.Body.String()) {
+				t.Errorf("%s of plane documents with %q: %d %.400s\nwant %.400s", path, filter, got.Code, got.Body, want.Body)
+			}
+		}
+		curve := decode[jobAnswer](t, call(h, "/v1/indexes/docs/jobs",
+			`{"kind":"quotients","distance":150,"feature_field":"kind","filter":"`+filter+`"}`).Body.String())
+		call(h, "/v1/jobs/"+curve.ID+"/events", "") // until it ends
+		answer := decode[struct{ Answer json.RawMessage }](t, call(h, "/v1/jobs/"+curve.ID, "").Body.String()).Answer
+		if want := call(plain, "/v1/places/quotients?distance=150", "").Body.String(); string(answer)+"\n" != want {
+			t.Errorf("quotients as a job of documents with %q: %.400s\nwant %.400s", filter, answer, want)
+		}
 		job := func(h http.Handler, path, more string) string {
 			w := call(h, path, `{"kind":"patterns","distances":[100,150],"significance":9`+more+`}`)
 			started := decode[jobAnswer](t, w.Body.String())
@@ -150,6 +168,8 @@ func TestPlacesOfDocuments(t *testing.T) {
 		"/v1/places/points?feature_field=kind":                              "below /v1/indexes/NAME",
 		"/v1/indexes/docs/places?feature_field=name":                        "is no field of type keyword: want kind",
 		"/v1/indexes/docs/places?position_field=kind":                       "is no field of type geo: want at",
+		"/v1/indexes/docs/places?position_field=x,kind":                     "is no field of type number: want year or x or y",
+		"/v1/indexes/docs/places?position_field=x,":                         "is no field of type number",
 		"/v1/indexes/docs/places?time_field=year":                           "is no field of type date: want seen",
 		"/v1/indexes/docs/places?filter=year:1900":                          "no document that matches",
 		"/v1/indexes/docs/places?filter=year:(":                             "filter",

@@ -65,15 +65,7 @@ func (v *Server) makeRoutes() []route {
 		{get, "/v1/documents/{id}", "document", thisIndex | steady, (*exchange).document},
 		{get, "/v1/places", "places", steady, (*exchange).places},
 		{get, "/v1/places/points", "points", steady, (*exchange).points},
-		{get, "/v1/places/area", "area", steady, (*exchange).area},
 		{get, "/v1/places/patterns", "patterns", steady, aboutPlaces(api.MineQuestion)},
-		{get, "/v1/places/instances", "instances", steady, (*exchange).instances},
-		{get, "/v1/places/quotients", "quotients", steady, (*exchange).quotients},
-		{get, "/v1/places/local", "local", steady, (*exchange).local},
-		{get, "/v1/places/summary", "summary", steady, aboutPlaces(api.SummaryQuestion)},
-		{get, "/v1/places/curve", "curve", steady, (*exchange).curve},
-		{get, "/v1/places/co-occurrence", "co-occurrence", steady, (*exchange).coOccurrence},
-		{get, "/v1/places/enrichment", "enrichment", steady, aboutPlaces(api.EnrichmentQuestion)},
 		{get, "/internal/shard", "shard", thisIndex, (*exchange).shard},
 		{post, "/internal/shard/search", "shard", thisIndex, (*exchange).shardSearch},
 		{post, "/mcp", "mcp", bare, (*exchange).assistants},
@@ -91,6 +83,9 @@ func (v *Server) makeRoutes() []route {
 		{get, "/docs", "openapi", public, (*exchange).reference},
 	}
 	routes = append(routes, wordRoutes()...)
+	for name, do := range placeQuestions {
+		routes = append(routes, route{get, "/v1/places/" + name, name, steady, do})
+	}
 	for _, view := range views {
 		if view == "/" {
 			view = "/{$}"

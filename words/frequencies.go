@@ -2,40 +2,33 @@ package words
 
 import (
 	"context"
-	"iter"
 
+	"github.com/collocate/collocate/cooccur"
+	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/given"
-	"github.com/collocate/collocate/text"
 )
 
-// FrequenciesOf counts the words of documents of an index in their stored text.
-func FrequenciesOf(ctx context.Context, r *segments.Reader, an text.Analyzer,
-	docs iter.Seq[int]) (f Frequencies, err error) {
+// FrequenciesOf counts the words of documents of an index in their stored text. Within has a set of
+// documents for each segment; nil means all.
+func FrequenciesOf(ctx context.Context, r *segments.Reader, within []*docset.Set,
+	o cooccur.VocabularyOptions) (f Frequencies, err error) {
 	if err := given.Context(ctx); err != nil {
 		return f, err
 	}
-	if !r.HasText() {
-		return f, ErrNoText
+	corpus, err := Stored(r, within)
+	if err != nil {
+		return f, err
 	}
-	f.Counts = map[string]uint64{}
-	var t text.Tokens
-	for doc := range docs {
-		if err := ctx.Err(); err != nil {
-			return f, err
-		}
-		body, err := r.Text(doc)
-		if err == nil {
-			err = an.Analyze(body, &t)
-		}
-		if err != nil {
-			return f, err
-		}
-		for i := range t.Words {
-			f.Counts[string(t.Word(i))]++
-		}
-		f.Total += uint64(len(t.Words))
-		t.Trim()
+	o.KeepUnk, o.Order, o.Engine = true, cooccur.ByteOrder, engine.Multicore
+	v, stats, err := cooccur.CountWords(ctx, corpus, o)
+	if err != nil {
+		return f, err
+	}
+	f = Frequencies{Total: uint64(stats.Words), Counts: make(map[string]uint64, v.Len())}
+	for i := range v.Len() {
+		f.Counts[string(v.Word(i))] = v.Count(i)
 	}
 	return f, nil
 }

@@ -28,8 +28,8 @@ and list those that are typical of the first. F1 and F2 are the frequencies in t
   diff      %DIFF: by how many per cent the relative frequency is higher
 P is the p-value of g2, Q is corrected for the number of words (Benjamini-Hochberg).
 
-Of an INDEX that stores its text, the best documents for --query are compared with those for the
-query --against, or with all others.`,
+Of an INDEX that stores its text, the best documents for --query, or with --docs 0 all that match
+it, are compared with those for the query --against, or with all others.`,
 		Example: `  collocate keywords darwin.txt --reference austen.txt
   collocate keywords papers-2024.jsonl --reference papers-2014.jsonl --analyzer english --by g2 --documents
   collocate keywords a.txt --reference b.txt -n 3 --negative

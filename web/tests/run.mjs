@@ -62,7 +62,7 @@ function check(ok, what) {
 
 const dir = mkdtempSync(join(tmpdir(), 'collocate-page-'))
 const full = start(['demo', '--serve', '--dir', dir, '--addr', '127.0.0.1:0'])
-let encoder, encoded, guarded, meant, meantRoot, meantShard, bare, films, stories_, changing, fresh, odd, two, none, shard, root, proxy
+let planar, encoder, encoded, guarded, meant, meantRoot, meantShard, bare, films, stories_, changing, fresh, odd, two, none, shard, root, proxy
 let browser
 try {
   const base = await full.address
@@ -122,6 +122,13 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   const twoBase = await two.address
   none = start(['serve', '--points', join(dir, 'places-dc.csv.zst'), '--geographic', '--skip-bad', '--addr', '127.0.0.1:0'])
   const noneBase = await none.address
+  // A town in plane coordinates, of a system in metres: 60 pairs 30 m apart, and 20 that are alone.
+  writeFileSync(join(dir, 'plane.csv'), 'x,y,feature\n' + Array.from({ length: 60 }, (_, i) => {
+    const [x, y] = [691000 + 300 * (i % 10), 5334000 + 300 * Math.floor(i / 10)]
+    return `${x},${y},cafe\n${x + 30},${y},bank\n` + (i % 3 ? '' : `${x + 150},${y + 150},pub\n`)
+  }).join(''))
+  planar = start(['serve', join(dir, 'films.index'), '--points', join(dir, 'plane.csv'), '--crs', 'EPSG:25832', '--addr', '127.0.0.1:0'])
+  const planarBase = await planar.address
   // A root over two shards, of which one has no server.
   execFileSync(command, ['shard', 'elife.index', '2', '--out', 'elife.shards'], { cwd: dir, stdio: 'ignore' })
   shard = start(['serve', join(dir, 'elife.shards', '1'), '--addr', '127.0.0.1:0'])
@@ -149,7 +156,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     const page = await context.newPage()
     page.setDefaultTimeout(20_000)
     const errors = []
-    page.on('console', (m) => { if (m.type() === 'error' || m.type() === 'warning') errors.push(m.text()) })
+    page.on('console', (m) => { if ((m.type() === 'error' || m.type() === 'warning') && !/status of 429/.test(m.text())) errors.push(m.text()) })
     page.on('pageerror', (e) => errors.push(e.message))
     page.on('request', (r) => {
       const at = new URL(r.url())
@@ -934,14 +941,97 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByLabel('Exact distance').press('Tab')
     await page.waitForURL(/d=155/)
   })
+  for (const width of [390, 1440]) look(`a map in plane coordinates ${width}`, planarBase + '/places?d=50', async (page) => {
+    await page.locator('.pattern', { hasText: 'bank + cafe' }).waitFor()
+    await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) > 100)
+    // The axes have numbers of the coordinates, in order, and the bar is as long as it says.
+    const labels = (side) => page.locator(`.axes .${side}`).evaluateAll((all) => all.map((s) => [Number(s.textContent.replaceAll(',', '')), parseFloat(s.style.left || s.style.top)]))
+    const [x, y] = [await labels('x'), await labels('y')]
+    check(x.length > 1 && x.some(([n]) => n > 691000 && n < 693800) && x.every(([n], i) => !i || n > x[i - 1][0]), 'eastings: ' + x)
+    check(y.length > 1 && y.some(([n]) => n > 5334000 && n < 5335600), 'northings: ' + y)
+    const [bar, wide] = await page.locator('.scalebar span').evaluate((s) => [s.textContent, parseFloat(s.style.width)])
+    check(/^[\d,]+ m$/.test(bar), 'the bar has the unit: ' + bar)
+    const each = (x[1][0] - x[0][0]) / (x[1][1] - x[0][1])
+    check(Math.abs(wide * each / Number(bar.replace(/[^\d]/g, '')) - 1) < 0.01, `a bar of ${wide} pixels, ${each} m each: ${bar}`)
+    const all = await page.locator('.axes').textContent()
+    await page.locator('.leaflet-control-zoom-in').click()
+    await page.waitForFunction((n) => document.querySelector('.axes')?.textContent !== n, all)
+    await page.getByText(/Its size is [\d.,]+ (km|m)²/).waitFor()
+  }, { width, schemes: true })
+  look('documents in plane coordinates', changingBase + '/', async (page) => {
+    await page.getByRole('button', { name: '+ Add data' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add data' })
+    const rows = Array.from({ length: 40 }, (_, i) => [`bank,${100 * (i % 8)},${100 * Math.floor(i / 8)}`, `cafe,${100 * (i % 8) + 3},${100 * Math.floor(i / 8)}`]).flat()
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'site.csv', mimeType: 'text/csv', buffer: Buffer.from('kind,easting,northing\n' + rows.join('\n') + '\npost,,\n') })
+    await dialog.getByLabel('into').selectOption('')
+    await dialog.getByRole('button', { name: 'Add 81 documents' }).click()
+    await page.getByText('site has 81 documents').waitFor()
+    await page.getByRole('link', { name: 'Map', exact: true }).click()
+    await page.getByText('80 of 80 documents with a position in easting,northing').waitFor()
+    await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) === 80)
+    check((await page.locator('.axes .x').count()) > 1, 'there are axes')
+    await page.locator('.leaflet-control-zoom-in').click()
+    await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) < 80)
+    const drawn = Number(await page.locator('.map').getAttribute('data-drawn'))
+    await page.getByRole('button', { name: 'Only this part of the map' }).click()
+    await page.waitForURL(/f=easting.*northing/)
+    const found = Number((await page.getByText(/^\d+ of \d+ documents with a position/).innerText()).split(' ')[0])
+    check(found > 0 && Math.abs(found - drawn) <= 8, `${drawn} were in view, ${found} are found`)
+    await page.getByRole('button', { name: 'Remove all' }).click()
+    await page.getByRole('button', { name: 'Patterns of documents' }).click()
+    await page.getByLabel('Exact distance').fill('5')
+    await page.getByLabel('Exact distance').press('Tab')
+    await page.locator('.pattern', { hasText: 'bank + cafe' }).click()
+    await page.getByText('40 of 40 cafe').waitFor()
+  })
+  look('all documents of two selections are compared', base + '/words?here=cell&there=protein+-cell', async (page) => {
+    const { total } = await (await fetch(base + '/v1/search?q=cell&k=0&count=1')).json()
+    check(total > 1000, `${total} documents`)
+    await page.getByText(new RegExp(`^${total.toLocaleString('en')} documents with .* words for “cell”, compared with`)).waitFor()
+    check((await page.getByText(/^Note:/).count()) === 0, 'no document was left out')
+    await page.goto(base + '/words?q=cell')
+    await page.getByText(`All ${total.toLocaleString('en')} documents, compared with`).waitFor()
+    await page.getByLabel('Documents compared').fill('100')
+    await page.getByLabel('Documents compared').press('Tab')
+    await page.getByText(`The best 100 of ${total.toLocaleString('en')} documents, compared with`).waitFor()
+  })
+  // Whatever takes a while can be cancelled, and asked again.
+  for (const [what, route, address, begin, seen] of [
+    ['keywords', '**/v1/keywords*', '/words?q=membrane', undefined, (page) => page.getByText(/^All \d+ documents, compared/)],
+    ['a comparison', '**/v1/keywords*against*', '/words?here=membrane&there=neurons', undefined, (page) => page.getByText(/^\d+ documents with/)],
+    ['lines', '**/v1/concordance*', '/lines?q=membrane', undefined, (page) => page.getByText(/^1–100 of/)],
+    ['patterns', '**/places/patterns*', '/places?d=150&p=0.3', undefined, (page) => page.locator('.pattern').first()],
+    ['quotients', '**/places/quotients*', '/places?d=150&p=0.3', 'Show quotients', (page) => page.getByText('Attract', { exact: true })],
+    ['a curve', '**/places/curve*', '/places?d=150&p=0.3', 'Compare', (page) => page.getByText(/each other most at/)],
+    ['a summary', '**/places/summary*', '/places?d=150&p=0.3', 'Describe the points', (page) => page.getByText('Distances worth mining')],
+    ['local quotients', '**/places/local*', '/places?d=150&layer=quotient', undefined, (page) => page.locator('.key', { hasText: 'no neighbours' })],
+  ]) look(`cancelling ${what}`, base + address, async (page) => {
+    if (begin) await page.getByRole('button', { name: begin, exact: true }).click()
+    const section = page.locator('main')
+    await section.getByRole('button', { name: 'Cancel', exact: true }).first().click()
+    await section.getByRole('alert').getByText('Cancelled.').first().waitFor()
+    await page.unroute(route)
+    await section.getByRole('button', { name: 'Try again' }).first().click()
+    await seen(page).first().waitFor()
+    check((await section.getByRole('alert').count()) === 0, `cancelling ${what}: no error is left`)
+  }, { quiet: false, before: (page) => page.route(route, () => { /* no answer */ }) })
+  look('a file that takes long is not saved', storiesBase + '/table', async (page) => {
+    await page.getByText('1–4 of 4 documents').waitFor()
+    await page.getByText('Export').click()
+    await page.route('**/v1/search*', () => { /* no answer */ })
+    await page.getByRole('button', { name: 'CSV' }).click()
+    await page.locator('.export').getByRole('button', { name: 'Cancel' }).click()
+    await page.locator('.export').getByRole('button', { name: 'CSV' }).and(page.locator(':enabled')).waitFor()
+    await page.unroute('**/v1/search*')
+    await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()])
+  })
   look('a curve that takes long', base + '/places?d=150&p=0.3', async (page) => {
     await page.getByRole('button', { name: 'Compare' }).click()
-    await page.getByText('all of 19 shifts').waitFor()
     await page.getByText(/each other most at/).waitFor()
     await page.getByText(/^There, \d[\d,]* of \d[\d,]* \w+ and \d[\d,]* of \d[\d,]* \w+ are near each other\. Study area [1-9][\d,]* km²; /).waitFor()
   }, {
     quiet: false,
-    before: (page) => page.route('**/places/curve*rounds=99*', (r) => r.fulfill({ status: 503, json: { error: 'the request took too long' } })),
+    before: (page) => page.route('**/places/curve*', (r) => r.fulfill({ status: 503, json: { error: 'the request took too long' } })),
   })
   look('all values of a field, bars of dates', changingBase + '/', async (page) => {
     await page.getByRole('button', { name: '+ Add data' }).click()
@@ -1277,6 +1367,7 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   proxy?.stop()
   bare?.stop()
   meant?.stop()
+  planar?.stop()
   guarded?.stop()
   encoded?.stop()
   encoder?.close()

@@ -478,7 +478,10 @@ class Keywords(Files, Splitting, Resources, total=False):
         "that both find belongs to the first",
     ]  # fmt: skip
     mode: Annotated[str, "or", "of an index: or: any of the words of a query; and: all of them"]
-    docs: Annotated[int, 100, "of an index: number of documents of each query, the best ones"]
+    docs: Annotated[
+        int, 100,
+        "of an index: number of documents of each query, the best ones; 0 means all that match",
+    ]  # fmt: skip
     by: Annotated[
         str, "lrc",
         "measure of keyness, by which words are sorted: lrc, g2, logratio, diff",

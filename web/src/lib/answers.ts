@@ -317,14 +317,14 @@ export interface Instances {
 }
 
 export interface Job {
-  answer?: Value // To a question about texts, as GET has it.
+  answer?: Value // To a question about texts or places, as GET has it.
   change?: Change
   created: string
   done: number // Number of distances, percent of the documents.
   error?: string
   id: string
   index?: string // That is changed.
-  kind: string // Patterns, documents, merge, compact, or a question about texts.
+  kind: string // Patterns, documents, merge, compact, or a question about texts or places.
   runs?: Patterns[] // One per distance that is done.
   stage?: string // Of the distance being mined.
   state: string // Waiting, running, done, failed or cancelled.

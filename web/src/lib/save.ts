@@ -48,14 +48,14 @@ export const formats: Record<string, Format> = {
  * download saves the table of an answer. geo is the field with the positions of documents. An answer
  * that comes in pages is asked for until a page is not full.
  */
-export async function download(path: string, params: Params, format: string, name: string, geo = '', page = 0) {
+export async function download(path: string, params: Params, format: string, name: string, geo = '', page = 0, signal?: AbortSignal) {
   const { type, ending, make } = formats[format]
   const show = format === 'geojson' ? [...new Set([...String(params.show ?? '').split(','), geo])].filter(Boolean).join(',') : params.show
   const accept = make ? lines : type
   let text = ''
   for (let from = 0; ; from += page) {
     const asked = page ? { ...params, top: page, from: from || undefined, show } : { ...params, show }
-    const part = await (await send(path + '?' + query(asked), { headers: { Accept: accept } })).text()
+    const part = await (await send(path + '?' + query(asked), { signal, headers: { Accept: accept } })).text()
     text += from && accept === 'text/csv' ? part.slice(part.indexOf('\n') + 1) : part // the names are there once
     // Each row of these tables is one line: their texts have blanks for line ends.
     if (!page || part.split('\n').length - 1 - Number(accept === 'text/csv') < page) break
