@@ -36,8 +36,8 @@
 // are mapped whole, which 32 bits do not address.
 //
 // Versions follow semver.org. Until 1.0 minor versions may break programs, and the changelog says
-// where. A test compares the exported names of this package and of those below with a list of the
-// last release, testdata/api.txt. Experimental, and not in that list, are all other packages.
+// where. Tests and apidiff compare this package, fields, index/segments, search, search/query and
+// text with the last release. All other packages are experimental: they may change at any time.
 //
 // The package joins others that can be used alone: index/segments changes indexes, search and
 // search/query answer requests, fields describes documents. Results are exact; see package search.

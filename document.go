@@ -406,6 +406,9 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 	case []byte:
 		return one(string(x))
 	case []any:
+		if kind == fields.Geo && len(x) == 2 {
+			return nil, errPoint
+		}
 		var all []string
 		for _, value := range x {
 			list, err := valuesOf(reflect.ValueOf(value), kind)
@@ -453,8 +456,15 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 		}
 		return list, nil
 	}
+	if k := v.Kind(); kind == fields.Geo && (k == reflect.Slice || k == reflect.Array) {
+		return nil, errPoint
+	}
 	return nil, fmt.Errorf("a value of type %v", v.Type())
 }
+
+// Lists of two numbers are not points: GeoJSON has them the other way round.
+var errPoint = errors.New(`a list: want [2]float64{latitude, longitude}, "52.5,13.4" or ` +
+	`map[string]any{"lat": 52.5, "lon": 13.4}`)
 
 // vectorOf writes a list or an array of numbers as the value of a vector field. An empty list is no
 // value.

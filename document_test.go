@@ -50,12 +50,17 @@ func TestDocumentsOfJSON(t *testing.T) {
 		`{"id": "a", "title": "a", "rank": {"lat": 1}}`:         "type map[string]interface {}",
 		`{"id": "a", "title": "a", "place": {"lat": 1}}`:        "is not a point",
 		`{"id": "a", "title": "a", "place": {"latitude": [1]}}`: "is not a point",
+		`{"id": "a", "title": "a", "place": [48.2, 16.4]}`:      "want [2]float64{latitude, longitude}",
 	} {
 		var m map[string]any
 		must(t, json.Unmarshal([]byte(doc), &m))
 		if err := x.Add(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", doc, err, want)
 		}
+	}
+	err = x.Add(map[string]any{"id": "a", "place": []float64{48.2, 16.4}})
+	if err == nil || !strings.Contains(err.Error(), "want [2]float64{latitude, longitude}") {
+		t.Errorf("a point as a list: %v", err)
 	}
 	if n, err := x.Delete("100000000"); n != 1 || err != nil {
 		t.Errorf("deleted %d, %v", n, err)

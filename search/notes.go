@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/spelling"
 	"github.com/collocate/collocate/search/internal/eval"
@@ -52,6 +53,13 @@ func (s *Searcher) Notes(ctx context.Context, r Request, found *Result) (notes [
 	more := list[min(len(list), mostNotes):]
 	list = list[:len(list)-len(more)]
 	for _, l := range list {
+		if name, err := s.inField(ctx, l); err != nil {
+			return nil, err
+		} else if name != "" {
+			notes = append(notes, fmt.Sprintf("%s, but the analyzer of the field %s finds it: %[2]s:%.60[3]s",
+				lackNote(l), name, l.Text))
+			continue
+		}
 		similar, err := s.similar(ctx, l)
 		if err != nil {
 			return nil, err
@@ -91,6 +99,26 @@ func lackNote(l tree.Lack) string {
 	default:
 		return fmt.Sprintf("no document has the value %.60s%s", part.String(), in)
 	}
+}
+
+// inField returns the name of a text field that has a word that all text lacks, as the field has an
+// analyzer of its own, or "".
+func (s *Searcher) inField(ctx context.Context, l tree.Lack) (string, error) {
+	schema := s.index.Schema()
+	if l.Part != nil || l.Field != "" || schema == nil {
+		return "", nil
+	}
+	for i := range schema.Fields {
+		f := &schema.Fields[i]
+		if f.Type != fields.Text || f.Analyzer == "" {
+			continue
+		}
+		q := query.Field{Name: f.Name, Part: query.Term{Text: l.Text}}
+		if list, empty, err := tree.Lacks(ctx, s.tree, &Request{Query: q}); err != nil || !empty && len(list) == 0 {
+			return f.Name, err
+		}
+	}
+	return "", nil
 }
 
 // similar returns words of the index with a spelling similar to that of a missing word.

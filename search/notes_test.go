@@ -20,7 +20,7 @@ func TestNotesOnWhatAnIndexLacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := fields.ParseList([]string{"title:text", "body:text", "lang:keyword", "year:number"})
+	schema, err := fields.ParseList([]string{"title:text", "body:text", "code:text:words | lower | edge(2-4)", "lang:keyword", "year:number"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestNotesOnWhatAnIndexLacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, title := range []string{"the moon", "a sunny day"} {
-			values, err := schema.Values(map[string][]string{"title": {title}, "body": {"solar eclipse"},
+			values, err := schema.Values(map[string][]string{"title": {title}, "body": {"solar eclipse"}, "code": {"readline"},
 				"lang": {"en"}, "year": {"2020"}})
 			if err != nil {
 				t.Fatal(err)
@@ -67,6 +67,7 @@ func TestNotesOnWhatAnIndexLacks(t *testing.T) {
 			"solar NEAR/3 zzz": {`no document has the word "zzz"`},
 			"the":              {"nothing is left of the query: the analyzer english+stop of the index drops its words, such as stop words, and signs"},
 			"the -moon":        nil, // everything but a word
+			"rea":              {`no document has the word "rea", but the analyzer of the field code finds it: code:rea`},
 			"qq*":              {`no word begins with "qq"`},
 			"?un":              {"no word fits the pattern ?un"},
 			"*olar*":           nil,
