@@ -108,6 +108,18 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	return c.doc
 }
 
+// Stored returns the blocks as they are stored (see appendBlock), and the offset of each. Eight more
+// bytes follow the last block, so that decoders may load whole words. They are not verified: decode
+// a block first. The cursor must be fresh.
+func (c *Cursor) Stored() (offsets []uint32, data []byte) {
+	if c.Term.DF == 1 { // it is in the dictionary
+		gaps, tfs := [BlockSize]uint32{c.Term.inlineDoc}, [BlockSize]uint32{c.Term.inlineTF - 1}
+		data = appendBlock(nil, math.MaxUint32, &gaps, &tfs, 1, []uint8{0})
+		return c.offsets, append(data, make([]byte, tailPad)...)
+	}
+	return c.offsets, c.data
+}
+
 // FindBlock returns the first block, from the given one on, whose last document is at or after
 // target, or Blocks() if there is none. It uses galloping search, so near blocks are found fast. It
 // decodes nothing and does not move the cursor.

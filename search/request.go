@@ -312,11 +312,12 @@ type (
 	// give the same result. Its method Check reports invalid fields.
 	//
 	//	type Blocks struct {
-	//		Threads int  // of a block: 32, 64 or 128; 0 means 32
-	//		Slice   int  // postings per list in shared memory: 32 to 128; 0 chooses
-	//		Insert  bool // build heaps by insertion, not by sorting the first k answers
-	//		Pairs   bool // merge two lists of answers at a time, not up to 64
-	//		Start   bool // mode And by an initial threshold, not by intersection
+	//		Threads    int  // of a block: 32, 64 or 128; 0 means 32
+	//		Slice      int  // postings per list in shared memory: 32 to 128; 0 chooses
+	//		Insert     bool // build heaps by insertion, not by sorting the first k answers
+	//		Pairs      bool // merge two lists of answers at a time, not up to 64
+	//		Start      bool // mode And by an initial threshold, not by intersection
+	//		Compressed bool // read lists in the index's blocks, not expanded ones
 	//	}
 	Blocks = ask.Blocks
 	// Partition is a way to partition the lists of a query for the workers.

@@ -26,6 +26,7 @@ var searchJob = Job{
 		{Name: "search: wand", Run: trySearch(search.WAND, 4)},
 		{Name: "search: block-max wand", Run: trySearch(search.BMW, 4)},
 		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
+		{Name: "search: compressed lists", Run: tryCompressed},
 		{Name: "search: batches",
 			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
 		{Name: "search: two contexts of the device", Run: trySearchTwice},
@@ -93,45 +94,97 @@ func some(dev *gpu.Device, n int) int {
 
 var searchSizes = []int{1, 1000, 50_000, 1_000_000}
 
+// eachSize calls f with a collection of each size, and the index on the device.
+func eachSize(t *check.Trial, f func(docs int, shape *thesisbench.Shape, s *search.Searcher) error) error {
+	for _, docs := range searchSizes {
+		if docs > t.Sizes[len(t.Sizes)-1] {
+			break
+		}
+		shape := thesisbench.Zipf(docs, 500, uint64(docs))
+		if err := withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
+			return f(docs, &shape, s)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // trySearch compares the results of random queries with those of one core.
 func trySearch(a search.Algorithm, most int) func(t *check.Trial) error {
 	return func(t *check.Trial) error {
-		for _, docs := range searchSizes {
-			if docs > t.Sizes[len(t.Sizes)-1] {
-				break
-			}
-			shape := thesisbench.Zipf(docs, 500, uint64(docs))
-			err := withIndex(t.Ctx, t.Dev, shape, func(s *search.Searcher) error {
-				for i := range some(t.Dev, 40) {
-					r := search.Request{Words: shape.Query(t.Rng, most),
-						K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2),
-						Model: searchModels[i%len(searchModels)]}
-					want, err := s.Search(t.Ctx, r)
-					if err != nil {
-						return err
-					}
-					r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
-					if a != search.Tiles { // try all settings of blocks
-						r.Parallel.Blocks = search.Blocks{Threads: 32 << (i % 3),
-							Slice: 32 * (i % 5), Insert: i%2 == 1, Pairs: i/2%2 == 1, Start: i/8%2 == 1}
-					}
-					got, err := s.Search(t.Ctx, r)
-					if err != nil {
-						return err
-					}
-					if err := check.Same(t, fmt.Sprintf("%d documents, query %d", docs, i),
-						answers(got), answers(want)); err != nil {
-						return err
-					}
+		return eachSize(t, func(docs int, shape *thesisbench.Shape, s *search.Searcher) error {
+			for i := range some(t.Dev, 40) {
+				r := search.Request{Words: shape.Query(t.Rng, most),
+					K: []int{1, 10, 128, 1000}[i%4], Mode: search.Mode(i / 4 % 2),
+					Model: searchModels[i%len(searchModels)]}
+				want, err := s.Search(t.Ctx, r)
+				if err != nil {
+					return err
 				}
-				return nil
-			})
+				r.Algorithm, r.Parallel = a, &search.Parallel{Engine: engine.GPU}
+				if a != search.Tiles { // try all settings of blocks
+					r.Parallel.Blocks = blocksOf(i)
+				}
+				got, err := s.Search(t.Ctx, r)
+				if err != nil {
+					return err
+				}
+				if err := check.Same(t, fmt.Sprintf("%d documents, query %d", docs, i),
+					answers(got), answers(want)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// blocksOf returns the i-th setting of blocks.
+func blocksOf(i int) search.Blocks {
+	return search.Blocks{Threads: 32 << (i % 3), Slice: 32 * (i % 5), Insert: i%2 == 1,
+		Pairs: i/2%2 == 1, Start: i/8%2 == 1}
+}
+
+// tryCompressed compares the results of the thesis' algorithms on compressed lists with those of
+// one core if they are exact, and with those on plain lists if each is the same in every run.
+func tryCompressed(t *check.Trial) error {
+	algorithms := []search.Algorithm{search.WAND, search.MaxScore, search.BMW}
+	return eachSize(t, func(docs int, shape *thesisbench.Shape, s *search.Searcher) error {
+		for i := range some(t.Dev, 3*4*4*4) {
+			r := search.Request{Words: shape.Query(t.Rng, 4), K: []int{1, 10, 128, 1000}[i/48%4],
+				Mode: search.Mode(t.Rng.IntN(2)), Model: searchModels[i%len(searchModels)]}
+			one, err := s.Search(t.Ctx, r)
+			if err != nil {
+				return err
+			}
+			p := search.Parallel{Engine: engine.GPU, Partition: search.Partition(i / 3 % 4),
+				Policy: search.Policy(i / 12 % 4), Size: 32 << (i % 3), Row: 1 + i%2*9, Slack: 5,
+				Blocks: blocksOf(i)}
+			r.Algorithm = algorithms[i%3]
+			var found [2]*search.Result // on plain and on compressed lists
+			for j := range found {
+				with := p
+				with.Blocks.Compressed = j == 1
+				r.Parallel = &with
+				if found[j], err = s.Search(t.Ctx, r); err != nil {
+					return err
+				}
+			}
+			name := fmt.Sprintf("%d documents, query %d, %v, %v, %v", docs, i, r.Algorithm, p.Partition, p.Policy)
+			if p.Exact() {
+				err = check.Same(t, name, answers(found[1]), answers(one))
+			}
+			if p.Policy == search.Local {
+				err = errors.Join(err, check.Same(t, name+", plain and compressed",
+					answers(found[1]), answers(found[0])))
+			}
 			if err != nil {
 				return err
 			}
 		}
 		return nil
-	}
+	})
 }
 
 // trySearchTwice is trySearchBatch with the device used as two, each with a context of its own.

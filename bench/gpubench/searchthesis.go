@@ -37,23 +37,28 @@ func (m *searching) thesis() error {
 		partition  search.Partition
 		policies   []search.Policy
 		ms         [4]float64 // the thesis' best; 0 means nothing to compare with
+		blocks     search.Blocks
 	}{
 		{"wand, or, exact", bothAlgorithms[:1], search.Or, search.Heterogeneous, exactPolicies,
-			[4]float64{1.76, 3.56, 4.22, 19.45}},
+			[4]float64{1.76, 3.56, 4.22, 19.45}, search.Blocks{}},
+		{"wand, or, exact, compressed lists", bothAlgorithms[:1], search.Or, search.Heterogeneous,
+			exactPolicies, [4]float64{}, search.Blocks{Compressed: true}},
 		{"block-max wand, or, exact", []search.Algorithm{search.BMW}, search.Or, search.Heterogeneous,
-			exactPolicies, [4]float64{1.76, 3.56, 4.22, 19.45}},
+			exactPolicies, [4]float64{1.76, 3.56, 4.22, 19.45}, search.Blocks{}},
 		{"maxscore, or, exact", bothAlgorithms[1:], search.Or, search.Heterogeneous, exactPolicies,
-			[4]float64{2.23, 3.58, 6.02, 21.80}},
-		{"plain homogeneous, or", bothAlgorithms, search.Or, search.Homogeneous, all, [4]float64{}},
-		{"adjusted homogeneous, or", bothAlgorithms, search.Or, search.Adjusted, all, homogeneous},
+			[4]float64{2.23, 3.58, 6.02, 21.80}, search.Blocks{}},
+		{"plain homogeneous, or", bothAlgorithms, search.Or, search.Homogeneous, all, [4]float64{},
+			search.Blocks{}},
+		{"adjusted homogeneous, or", bothAlgorithms, search.Or, search.Adjusted, all, homogeneous,
+			search.Blocks{}},
 		{"wand, and, exact", bothAlgorithms[:1], search.And, search.Heterogeneous, exactPolicies,
-			[4]float64{0.77, 2.68, 5.68, 19.89}},
+			[4]float64{0.77, 2.68, 5.68, 19.89}, search.Blocks{}},
 	} {
 		for class := range m.shape.Classes {
 			best := thesisMean{seconds: math.Inf(1)}
 			for _, algorithm := range x.algorithms {
 				found, err := m.bestOf(class, search.Request{K: 128, Mode: x.mode, Algorithm: algorithm},
-					x.partition, x.policies)
+					x.partition, x.policies, x.blocks)
 				if err != nil {
 					return err
 				}
@@ -85,7 +90,7 @@ type thesisMean struct {
 // bestOf returns the least mean over the thesis' settings: policies, sizes of partitions and
 // numbers of partitions in a row.
 func (m *searching) bestOf(class int, r search.Request, partition search.Partition,
-	policies []search.Policy) (thesisMean, error) {
+	policies []search.Policy, blocks search.Blocks) (thesisMean, error) {
 	best := thesisMean{seconds: math.Inf(1)}
 	for _, policy := range policies {
 		for _, size := range []int{32, 64} {
@@ -94,7 +99,7 @@ func (m *searching) bestOf(class int, r search.Request, partition search.Partiti
 					continue
 				}
 				r.Parallel = &search.Parallel{Engine: engine.GPU, Partition: partition,
-					Policy: policy, Size: size, Row: row}
+					Policy: policy, Size: size, Row: row, Blocks: blocks}
 				if partition == search.Adjusted {
 					r.Parallel.Slack = thesisbench.Slack
 				}

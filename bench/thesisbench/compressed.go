@@ -114,6 +114,6 @@ func (b *bench) compressed() error {
 			"and our engines on cores read them so; the pseudocode as written of the other tables reads plain ones. Here the same pseudocode runs on plain lists, a document and a frequency of 4 bytes each, and on compressed ones: a position is in the block of its number, " +
 			"a document is found by the blocks' last ones, and a block is decoded when it is read. Bytes of compressed lists are the mean of the whole index, with skip data and bounds. Answers are equal to the bit. " +
 			fmt.Sprintf("Times and recall are means of the first %d queries of a class, each of up to %d runs (fewer once they took %v): other tables have more queries, and so other means. ", most, writtenRuns, writtenEnough) +
-			"On a GPU our own tiles read packed lists; the thesis' kernels read document numbers of 4 bytes that a kernel expands from these once."})
+			"The thesis' kernels on a GPU can read these blocks, too (`--compressed`); `collocate gpu test` measures them beside those that read document numbers of 4 bytes."})
 	return nil
 }

@@ -41,12 +41,14 @@ func (f *parallelFlags) register(cmd *cobra.Command) {
 		"wand, maxscore and bmw on a GPU: grow heaps by insertion, as the thesis does, instead of sorting the first k answers")
 	fl.BoolVar(&f.blocks.Start, "start-threshold", false,
 		"wand, maxscore and bmw on a GPU: answer --mode and by a high initial threshold, as the thesis does, instead of by intersection")
+	fl.BoolVar(&f.blocks.Compressed, "compressed", false,
+		"wand, maxscore and bmw on a GPU: read lists in the compressed blocks of the index, instead of document numbers of 4 bytes")
 	fl.BoolVar(&f.recall, "recall", false, "print the share of the exact answers that was found")
 	fl.StringVar(&f.schedule, "batch", "auto",
 		"how topics of --topics share the cores: sync gives each core a topic, async gives each topic all cores, auto combines both")
 	group(cmd, "Engine", "batch")
 	group(cmd, "The papers' algorithms", "partition", "partition-size", "partitions", "policy", "slack",
-		"recall", "block-threads", "slice", "insert", "start-threshold")
+		"recall", "block-threads", "slice", "insert", "start-threshold", "compressed")
 	choices(cmd, map[string][]string{
 		"partition": search.Partitions(), "policy": search.Policies(), "batch": search.Schedules(),
 	})
@@ -75,7 +77,10 @@ func (f *parallelFlags) parallel(a *app, s *searchFlags) (*search.Parallel, erro
 		return nil, usagef("--slack needs --partition adjusted")
 	}
 	if a.engine != engine.GPU && f.blocks != (search.Blocks{}) {
-		return nil, usagef("--block-threads, --slice, --insert and --start-threshold need --engine gpu")
+		return nil, usagef("--block-threads, --slice, --insert, --start-threshold and --compressed need --engine gpu")
+	}
+	if x := s.ask.Algorithm; f.blocks != (search.Blocks{}) && (x == search.Auto || x == search.Tiles) {
+		return nil, usagef("--block-threads, --slice, --insert, --start-threshold and --compressed need --algorithm wand, maxscore or bmw")
 	}
 	if s.set("batch") && s.topics == "" {
 		return nil, usagef("--batch needs --topics")

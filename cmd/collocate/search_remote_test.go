@@ -39,7 +39,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 	refused := []string{
 		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",
-		"block-threads", "slice", "insert", "start-threshold",
+		"block-threads", "slice", "insert", "start-threshold", "compressed",
 		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",
 		"encoder", "encoder-model", "encoder-prefix", "cache", "cache-size", "generation",
 	}

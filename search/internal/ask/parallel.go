@@ -57,6 +57,9 @@ type Blocks struct {
 	// Start evaluates mode And by the algorithm itself, with an initial threshold of the sum of all
 	// words' bounds, instead of intersecting lists.
 	Start bool
+	// Compressed reads lists in the compressed blocks of the index, and decodes a block where it is
+	// needed. Otherwise a list is expanded to document numbers of 4 bytes when it is first used.
+	Compressed bool
 }
 
 // Check returns an error if an option is out of range.

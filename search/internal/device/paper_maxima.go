@@ -8,7 +8,7 @@ import (
 )
 
 // blockPostings is the number of postings of a list with a common maximum, kBlockPostings in
-// thesis.cu.
+// thesisheads.cuh.
 const blockPostings = 64
 
 // paperMaxima holds the block maxima of Block-Max WAND: the highest score of each 64 postings of
@@ -22,8 +22,9 @@ type paperMaxima struct {
 
 // maximaKey is a list and how it is scored.
 type maximaKey struct {
-	term  gpuTerm
-	model uint32
+	term   gpuTerm
+	model  uint32
+	packed bool
 }
 
 // bringMaxima computes the maxima of the batch's words that are not there yet.
@@ -42,14 +43,14 @@ func (w *paperWork) bringMaxima() error {
 			return err
 		}
 	}
-	k, err := g.dev.Kernel(paperSource, "thesis_maxima")
+	k, err := w.kernelOf("maxima")
 	if err != nil {
 		return err
 	}
 	for i := range w.plan {
 		q := &w.plan[i]
 		for j := q.First; j < q.First+q.Terms; j++ {
-			key := maximaKey{w.terms[j], q.Model}
+			key := maximaKey{w.terms[j], q.Model, w.packed}
 			at, ok := m.at[key]
 			if !ok {
 				at = uint32(m.used)
@@ -76,7 +77,7 @@ func (w *paperWork) makeMaxima(k *gpu.Kernel, model uint32, x gpuTerm, blocks in
 	err = buf.Upload(st.stream, []gpuTerm{x})
 	if err == nil {
 		err = st.stream.Launch(k, gpu.Grid(max(1, min(blocks/8, 1024)), 256), buf.Arg(),
-			gpu.U32(model), g.paper.docs.Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
+			gpu.U32(model), w.lists().Arg(), st.tfs.Arg(), st.more.Arg(), st.lengths.Arg(),
 			g.paper.maxima.all.Arg())
 	}
 	if err == nil {

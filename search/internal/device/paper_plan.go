@@ -1,18 +1,19 @@
 package device
 
 import (
+	"cmp"
 	"context"
-
-	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/eval"
-
-	_ "embed"
 	"errors"
 	"fmt"
 	"iter"
 	"slices"
 
+	_ "embed"
+
+	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/gpu"
+	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/eval"
 )
 
 //go:embed kernels/thesis.ptx
@@ -20,7 +21,7 @@ var paperPTX string
 
 var paperSource = gpu.NewSource("search/thesis", paperPTX)
 
-// paperQuery is Query in thesis.cu.
+// paperQuery is Query in thesis.cuh.
 type paperQuery struct {
 	Terms, First, K, Model         uint32
 	Flags, Partition, Policy, Size uint32
@@ -30,14 +31,14 @@ type paperQuery struct {
 	Out                            uint64
 }
 
-// Flag in thesis.cu.
+// Flag in thesis.cuh.
 const (
 	paperAll = 1 << iota
 	paperStart
 	paperInsert
 )
 
-// paperDone is Done in thesis.cu.
+// paperDone is Done in thesis.cuh.
 type paperDone struct{ Scored, Entered uint64 }
 
 // The thesis' kernels keep one list per lane of a warp, and the k best in the shared memory of a
@@ -52,6 +53,7 @@ const (
 type paperStore struct {
 	docs     gpu.Buffer[uint32]
 	expanded map[int]bool
+	packed   packedLists
 	// keys has what blocks found and the merged lists: a part for each stream.
 	keys    [2]gpu.Buffer[uint64]
 	found   gpu.Buffer[uint64] // the results of all queries
@@ -64,8 +66,8 @@ type paperStore struct {
 }
 
 func (t *paperStore) free() error {
-	errs := []error{t.docs.Free(), t.keys[0].Free(), t.keys[1].Free(), t.found.Free(),
-		t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
+	errs := []error{t.docs.Free(), t.packed.words.Free(), t.keys[0].Free(), t.keys[1].Free(),
+		t.found.Free(), t.queries.Free(), t.terms.Free(), t.bars.Free(), t.done.Free(), t.maxima.all.Free()}
 	for _, s := range t.streams {
 		errs = append(errs, s.Free())
 	}
@@ -234,6 +236,7 @@ type paperWork struct {
 	found    []int // offset of each query's results
 	kept     []int // answers of a merged list
 	pairs    []bool
+	packed   bool // lists are compressed
 	shared   int
 	threads  int // per block
 	all      int // number of all blocks
@@ -261,14 +264,16 @@ func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, querie
 	schedule ask.Schedule, mine share) (w *paperWork, err error) {
 	w = &paperWork{g: g, requests: requests, queries: queries,
 		results: make([]*ask.Result, len(requests)), schedule: schedule, share: mine}
-	name := "thesis_" + requests[0].Algorithm.String()
 	for i := range requests {
-		w.threads = max(w.threads, blockThreads(requests[i].Parallel))
+		p := requests[i].Parallel
+		w.threads = max(w.threads, blockThreads(p))
+		w.packed = w.packed || p != nil && p.Blocks.Compressed
 	}
+	name := requests[0].Algorithm.String()
 	if w.threads > 32 {
 		name += "_wide"
 	}
-	if w.kernel, err = g.dev.Kernel(paperSource, name); err != nil {
+	if w.kernel, err = w.kernelOf(name); err != nil {
 		return nil, err
 	}
 	for i, m := range mergers {
@@ -276,7 +281,7 @@ func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, querie
 			return nil, err
 		}
 	}
-	var ids []int
+	var words []index.Term
 	for i, q := range queries {
 		q.Stats.Algorithm = requests[i].Algorithm
 		if len(q.Terms) == 0 {
@@ -284,17 +289,10 @@ func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, querie
 			continue
 		}
 		for j := range q.Terms {
-			ids = append(ids, q.Terms[j].Info.ID)
+			words = append(words, q.Terms[j].Info)
 		}
 	}
-	fits, err := g.pack.bring(ids)
-	if err != nil {
-		return nil, err
-	}
-	if !fits {
-		return nil, errors.New(tooLargeToHold)
-	}
-	if err := g.expand(ids); err != nil {
+	if err := w.bring(words); err != nil {
 		return nil, err
 	}
 	for i := range queries {
@@ -306,6 +304,37 @@ func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, querie
 		return w, w.bringMaxima()
 	}
 	return w, nil
+}
+
+// kernelOf returns a kernel for the lists of the batch.
+func (w *paperWork) kernelOf(name string) (*gpu.Kernel, error) {
+	if w.packed {
+		return w.g.dev.Kernel(packedSource, "packed_"+name)
+	}
+	return w.g.dev.Kernel(paperSource, "thesis_"+name)
+}
+
+// bring brings the lists of the batch to the device.
+func (w *paperWork) bring(words []index.Term) error {
+	if w.packed {
+		return w.g.bringPacked(words)
+	}
+	ids := make([]int, len(words))
+	for i := range words {
+		ids[i] = words[i].ID
+	}
+	if fits, err := w.g.pack.bring(ids); err != nil || !fits {
+		return cmp.Or(err, errors.New(tooLargeToHold))
+	}
+	return w.g.expand(ids)
+}
+
+// lists returns the lists that the kernels read: document numbers, or compressed lists.
+func (w *paperWork) lists() gpu.Buffer[uint32] {
+	if w.packed {
+		return w.g.paper.packed.words
+	}
+	return w.g.paper.docs
 }
 
 // add plans one query.
@@ -344,7 +373,11 @@ func (w *paperWork) add(i int) {
 	for j, l := range q.Lists {
 		var x gpuTerm
 		t.Model = x.set(l.Scorer)
-		x.locate(&w.g.pack.lists[q.Terms[j].Info.ID])
+		if id := q.Terms[j].Info.ID; w.packed {
+			x.Pos, x.DF = uint64(w.g.paper.packed.at[id]), q.Terms[j].Info.DF
+		} else {
+			x.locate(&w.g.pack.lists[id])
+		}
 		x.Inverse = l.Scorer.Bound(l.Bound)
 		longest = max(longest, x.DF)
 		w.terms = append(w.terms, x)

@@ -196,7 +196,7 @@ func (w *paperWork) match(s *gpu.Stream, from, to int, outs gpu.Buffer[uint64]) 
 	}
 	return s.Launch(w.kernel, gpu.GridShared(blocks, w.threads, w.shared), plan.Arg(),
 		gpu.U32(uint32(to-from)), gpu.U32(first), g.paper.terms.Arg(),
-		gpu.U32(uint32(g.s.Index.Docs())), g.paper.docs.Arg(), st.tfs.Arg(), st.more.Arg(),
+		gpu.U32(uint32(g.s.Index.Docs())), w.lists().Arg(), st.tfs.Arg(), st.more.Arg(),
 		st.lengths.Arg(), g.paper.maxima.all.Arg(),
 		bars.Arg(), outs.Arg(), done.Arg())
 }

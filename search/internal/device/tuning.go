@@ -132,6 +132,9 @@ const paperMost = 4096
 // paperStreams is the maximum number of queries of an asynchronous batch on the device at a time.
 const paperStreams = 32
 
+// packedLeast is the least number of words in the buffer of compressed lists: 4 MB.
+const packedLeast = 1 << 20
+
 // maxGraphs is the maximum number of graphs that a slot keeps: some for each model and k in use.
 const maxGraphs = 64
 

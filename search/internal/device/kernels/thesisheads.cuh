@@ -5,6 +5,7 @@
 #include "scoring.cuh"
 
 constexpr u32 kDone = 0xffffffffu;
+constexpr u32 kBlockPostings = 64;  // postings that share a maximum
 
 // A slice: documents and scores of all lists in shared memory. A list's documents end with kDone.
 struct Slice {
@@ -15,12 +16,34 @@ struct Slice {
   INLINE const float* scores_of(u32 t) const { return scores + t * room; }
 };
 
+// Synchronises all warps of a block, or its only one.
+template <bool Wide> INLINE void sync_all() {
+  if (Wide) __syncthreads(); else __syncwarp();
+}
+
 // The first posting from `from` on whose document is at least x, by doubling steps, since it is
 // often near.
 INLINE u32 gallop(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
   u32 step = 1, lo = from, hi = from;
   while (hi < count && docs[hi] < x) lo = hi + 1, hi = min_of(hi + step, count), step *= 2;
   return lower_bound(docs, lo, hi, x);
+}
+
+// gallop by a warp: tests 32 postings together, then every 32nd, and so on.
+INLINE u32 stride(const u32* __restrict__ docs, u32 from, u32 count, u32 x) {
+  u32 step = 1, n;
+  do {
+    u32 at = from + (lane_id() + 1) * step - 1;
+    n = __popc(__ballot_sync(kFull, at < count && docs[at] < x));
+    from += n * step;
+    if (n == kWarp) step *= kWarp;
+  } while (n == kWarp);
+  while (step > 1) {
+    step /= kWarp;
+    u32 at = from + (lane_id() + 1) * step - 1;
+    from += step * __popc(__ballot_sync(kFull, at < count && docs[at] < x));
+  }
+  return from;
 }
 
 // A list per lane.
