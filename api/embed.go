@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/given"
@@ -12,6 +13,7 @@ import (
 type Embed struct {
 	Method    string   `ask:"method" default:"glove" one:"glove,svd" help:"how they are made"`
 	Dim       int      `ask:"dim" default:"100" range:"1..10000" help:"numbers in a vector"`
+	Texts     bool     `ask:"texts" help:"make vectors whose sums stand for texts: rarer words weigh more, and what all words have in common is removed"`
 	Seed      uint64   `ask:"seed" default:"1" help:"seed of random numbers"`
 	Epochs    *int     `ask:"epochs" default:"25" range:"1.." help:"glove: how often each cell is seen"`
 	XMax      *float64 `ask:"x_max" default:"100" above:"0" help:"glove: value from which cells count in full; 10 for small corpora"`
@@ -78,6 +80,12 @@ func (q *Embed) Do(ctx context.Context, e *Env, epoch func(n int, loss float64))
 	}
 	if err != nil {
 		return nil, err
+	}
+	if q.Texts {
+		r := e.Matrix
+		if a.Vectors, err = a.Vectors.ForTexts(func(i int) uint64 { return r.Count(i) }, r.Corpus().Analyzer); err != nil {
+			return nil, fmt.Errorf("vectors of texts: %w", err)
+		}
 	}
 	a.Words, a.Dim = len(a.Vectors.Words), a.Vectors.Dim
 	return a, nil

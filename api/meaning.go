@@ -29,7 +29,7 @@ const encodeOnly = "only"
 func (q *Meaning) Encodes() bool { return q.Encode != "" }
 
 // ErrEncoder is wrapped by errors of an encoder that gives no vectors.
-var ErrEncoder = errors.New("there is no vector for the query")
+var ErrEncoder = errors.New("the encoder gives no vector")
 
 // CheckEncode returns an error if a question that asks for a vector cannot have one of an encoder,
 // which may be nil.
@@ -46,7 +46,8 @@ func (q *Search) CheckEncode(e *encoder.Encoder) error {
 }
 
 // Encode has an encoder make the vectors of the questions that ask for that, from their queries.
-// Afterwards they are questions with vectors, as if these had been given. e may be nil.
+// Afterwards they are questions with vectors, as if these had been given, but for those of which the
+// encoder can make none. e may be nil.
 func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 	if err := given.Context(ctx); err != nil {
 		return err
@@ -70,6 +71,9 @@ func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 		return &encoderError{err}
 	}
 	for i, q := range of {
+		if vectors[i] == nil {
+			continue // nearest refuses it
+		}
 		q.Vector = make([]float64, len(vectors[i]))
 		for n, x := range vectors[i] {
 			q.Vector[n] = float64(x)
@@ -91,7 +95,7 @@ func (e *encoderError) Unwrap() error        { return e.error }
 // nearest returns the part of a request for a vector; nil without one.
 func (q *Meaning) nearest() (*search.Nearest, error) {
 	if q.Encodes() { // Encode was not called
-		return nil, wrongf("encode", "this request takes none: give a vector")
+		return nil, wrongf("encode", "there is no vector: the encoder knows no word of the query, or this request takes only a vector itself")
 	}
 	if len(q.Vector) == 0 && q.Like == "" {
 		for _, p := range []struct {

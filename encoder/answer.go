@@ -2,12 +2,41 @@ package encoder
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/collocate/collocate/fields"
 )
+
+// remote is a source that answers requests in the format of OpenAI's embeddings.
+type remote struct {
+	asker
+	model string
+}
+
+// asker is a server or a command.
+type asker interface {
+	// ask returns the answer to a request, of at most a number of bytes.
+	ask(ctx context.Context, request []byte, most int) ([]byte, error)
+	close() error
+}
+
+func (r *remote) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	request, err := requestOf(r.model, texts)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := r.ask(ctx, request, mostBytes(len(texts)))
+	if err != nil {
+		return nil, err
+	}
+	return parseAnswer(answer, len(texts))
+}
+
+// mostBytes is the most bytes of an answer with n vectors.
+func mostBytes(n int) int { return 1<<16 + n*(fields.MaxDim*32+256) }
 
 // requestOf returns a request in one line.
 func requestOf(model string, texts []string) ([]byte, error) {

@@ -11,7 +11,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/given"
 )
 
@@ -23,6 +22,8 @@ type Options struct {
 	Document string        // stands before each document, such as "passage: "
 	Batch    int           // most texts of a request; 0 means 32
 	Timeout  time.Duration // of a request; 0 means a minute
+	AtOnce   int           // most requests at the same time; 0 means 8; a command answers one
+	Waiting  int           // most requests that wait for their turn; 0 means 256
 	Cache    int           // bytes of queries and their vectors that are kept; 0 means 64 MB, -1 none
 }
 
@@ -31,9 +32,11 @@ const MaxText = 32 << 10
 
 // Encoder makes vectors of texts. Several goroutines may use it at once.
 type Encoder struct {
-	o    Options
-	from source
-	name string // of the server or command, for errors
+	o     Options
+	from  source
+	name  string        // of the server, command or function, for errors
+	turns chan struct{} // holds one value for each request that is answered or waits
+	busy  chan struct{} // holds one value for each request that is answered
 
 	mu    sync.Mutex
 	cache map[string]*list.Element
@@ -47,36 +50,57 @@ type kept struct {
 	vector []float32
 }
 
-// source answers requests.
+// source makes vectors of texts.
 type source interface {
-	// ask returns the answer to a request, of at most a number of bytes.
-	ask(ctx context.Context, request []byte, most int) ([]byte, error)
+	// vectors returns one for each text, or nil where it can make none.
+	vectors(ctx context.Context, texts []string) ([][]float32, error)
 	close() error
 }
+
+// ErrBusy is wrapped by the error of a request that finds too many others waiting.
+var ErrBusy = errors.New("too many texts are waiting for vectors")
 
 // Open returns an Encoder for a target: the address of a server, http://... or https://..., or else
 // a command with its arguments, separated by blanks. Neither is asked yet.
 func Open(target string, o Options) (*Encoder, error) {
-	o.Batch = cmp.Or(o.Batch, 32)
-	o.Timeout = cmp.Or(o.Timeout, time.Minute)
-	o.Cache = cmp.Or(o.Cache, 64<<20)
-	if o.Batch < 1 || o.Timeout < 0 {
-		return nil, fmt.Errorf("encoder: requests of %d texts, at most %v: want more than 0", o.Batch, o.Timeout)
-	}
-	e := &Encoder{o: o, cache: map[string]*list.Element{}, order: list.New()}
+	var from asker
+	var name string
 	var err error
 	switch words := strings.Fields(target); {
 	case len(words) == 0:
 		return nil, errors.New("encoder: want the address of a server, or a command")
 	case strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://"):
-		e.from, e.name, err = newServer(target, o)
+		from, name, err = newServer(target, o)
 	default:
-		e.from, e.name, err = newCommand(words)
+		from, name, err = newCommand(words)
+		o.AtOnce = 1
 	}
 	if err != nil {
 		return nil, fmt.Errorf("encoder: %w", err)
 	}
-	return e, nil
+	return newEncoder(name, &remote{from, o.Model}, o)
+}
+
+// New returns an Encoder whose vectors a function of this program makes, such as a model in Go. The
+// function gets up to Options.Batch texts and returns a vector for each, all of one length; nil
+// stands for a text of which it can make none. Several goroutines call it. The name is for errors.
+func New(name string, vectors func(ctx context.Context, texts []string) ([][]float32, error), o Options) (*Encoder, error) {
+	return newEncoder(name, function(vectors), o)
+}
+
+func newEncoder(name string, from source, o Options) (*Encoder, error) {
+	o.Batch = cmp.Or(o.Batch, 32)
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.AtOnce = cmp.Or(o.AtOnce, 8)
+	o.Waiting = cmp.Or(o.Waiting, 256)
+	o.Cache = cmp.Or(o.Cache, 64<<20)
+	if o.Batch < 1 || o.Timeout < 0 || o.AtOnce < 1 || o.Waiting < 0 {
+		from.close()
+		return nil, fmt.Errorf("encoder: requests of %d texts, at most %v, %d at once, %d waiting: want more than 0",
+			o.Batch, o.Timeout, o.AtOnce, o.Waiting)
+	}
+	return &Encoder{o: o, from: from, name: name, cache: map[string]*list.Element{}, order: list.New(),
+		turns: make(chan struct{}, o.AtOnce+o.Waiting), busy: make(chan struct{}, o.AtOnce)}, nil
 }
 
 // Close ends a command that was started.
@@ -87,7 +111,8 @@ func (e *Encoder) Close() error {
 	return e.from.close()
 }
 
-// Queries returns the vectors of queries. Those of recent ones are not asked for again.
+// Queries returns the vectors of queries, nil where there is none for a text. Those of recent ones
+// are not asked for again.
 func (e *Encoder) Queries(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -105,13 +130,14 @@ func (e *Encoder) Queries(ctx context.Context, texts []string) ([][]float32, err
 		return nil, err
 	}
 	for i, v := range found {
-		vectors[places[i]] = v
-		e.keep(rest[i], v)
+		if vectors[places[i]] = v; v != nil {
+			e.keep(rest[i], v)
+		}
 	}
 	return vectors, nil
 }
 
-// Documents returns the vectors of texts of documents.
+// Documents returns the vectors of texts of documents, nil where there is none for a text.
 func (e *Encoder) Documents(ctx context.Context, texts []string) ([][]float32, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
@@ -121,14 +147,15 @@ func (e *Encoder) Documents(ctx context.Context, texts []string) ([][]float32, e
 
 func (e *Encoder) encode(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
 	var all [][]float32
+	dim := 0
 	for from := 0; from < len(texts); from += e.o.Batch {
 		some := make([]string, 0, e.o.Batch)
 		for _, text := range texts[from:min(from+e.o.Batch, len(texts))] {
 			some = append(some, prefix+cut(text))
 		}
 		vectors, err := e.request(ctx, some)
-		if err == nil && len(all) > 0 && len(vectors[0]) != len(all[0]) {
-			err = fmt.Errorf("vectors of %d numbers, and of %d before", len(vectors[0]), len(all[0]))
+		if err == nil {
+			dim, err = oneLength(vectors, len(some), dim)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("encoder %s: %w", e.name, err)
@@ -138,24 +165,58 @@ func (e *Encoder) encode(ctx context.Context, prefix string, texts []string) ([]
 	return all, nil
 }
 
+// oneLength returns the length of the vectors of n texts, which must be that of those before, if
+// that is not 0.
+func oneLength(vectors [][]float32, n, before int) (int, error) {
+	if len(vectors) != n {
+		return 0, fmt.Errorf("%d vectors for %d texts", len(vectors), n)
+	}
+	for _, v := range vectors {
+		switch {
+		case v == nil:
+		case before == 0:
+			before = len(v)
+		case len(v) != before:
+			return 0, fmt.Errorf("vectors of %d numbers, and of %d before", len(v), before)
+		}
+	}
+	return before, nil
+}
+
+// request has the vectors of some texts made, when it is their turn.
 func (e *Encoder) request(ctx context.Context, texts []string) ([][]float32, error) {
-	request, err := requestOf(e.o.Model, texts)
-	if err != nil {
-		return nil, err
+	select {
+	case e.turns <- struct{}{}:
+		defer func() { <-e.turns }()
+	default:
+		return nil, ErrBusy
+	}
+	select {
+	case e.busy <- struct{}{}:
+		defer func() { <-e.busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	limited, cancel := context.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
-	answer, err := e.from.ask(limited, request, mostBytes(len(texts)))
+	vectors, err := e.from.vectors(limited, texts)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case limited.Err() != nil:
 		return nil, fmt.Errorf("there was no answer within %v", e.o.Timeout)
-	case err != nil:
-		return nil, err
 	}
-	return parseAnswer(answer, len(texts))
+	return vectors, err
 }
+
+// function is a source that this program is.
+type function func(ctx context.Context, texts []string) ([][]float32, error)
+
+func (f function) vectors(ctx context.Context, texts []string) ([][]float32, error) {
+	return f(ctx, texts)
+}
+
+func (f function) close() error { return nil }
 
 // cut returns the first MaxText bytes of a text, without a part of a letter.
 func cut(text string) string {
@@ -198,6 +259,3 @@ func (e *Encoder) keep(text string, vector []float32) {
 		e.bytes -= size(last)
 	}
 }
-
-// mostBytes is the most bytes of an answer with n vectors.
-func mostBytes(n int) int { return 1<<16 + n*(fields.MaxDim*32+256) }

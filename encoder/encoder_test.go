@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -352,5 +353,87 @@ func TestDocumentsAreFilled(t *testing.T) {
 	}
 	if err := e.Fill(t.Context(), nil, "", docs); err == nil {
 		t.Error("documents without fields are filled")
+	}
+}
+
+// A function of the program is an encoder, too; where it makes no vector, there is none, and what
+// a document has stays.
+func TestFunction(t *testing.T) {
+	made := 0
+	e, err := New("lengths", func(_ context.Context, texts []string) ([][]float32, error) {
+		made += len(texts)
+		list := make([][]float32, len(texts))
+		for i, text := range texts {
+			if text != "passage: " && text != "nothing" {
+				list[i] = vector(text)
+			}
+		}
+		return list, nil
+	}, Options{Document: "passage: "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the unknown one is asked for again, the other is not
+		got, err := e.Queries(t.Context(), []string{"a cat", "nothing"})
+		if err != nil || !reflect.DeepEqual(got, [][]float32{vector("a cat"), nil}) {
+			t.Fatalf("%v, %v; want one vector and nil", got, err)
+		}
+	}
+	if made != 3 {
+		t.Errorf("%d texts were encoded; want 3", made)
+	}
+	got, err := e.Documents(t.Context(), []string{"", "a"})
+	if err != nil || got[0] != nil || !reflect.DeepEqual(got[1], vector("passage: a")) {
+		t.Errorf("documents: %v, %v", got, err)
+	}
+	short, err := New("short", func(context.Context, []string) ([][]float32, error) { return nil, nil }, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := short.Queries(t.Context(), []string{"a"}); err == nil || !strings.Contains(err.Error(), "0 vectors for 1 text") {
+		t.Errorf("no vectors: %v", err)
+	}
+}
+
+// Only so many requests are answered and wait at the same time: the next is an error at once.
+func TestBusy(t *testing.T) {
+	var running, most atomic.Int32
+	gate := make(chan struct{})
+	e, err := New("slow", func(_ context.Context, texts []string) ([][]float32, error) {
+		now := running.Add(1)
+		defer running.Add(-1)
+		for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+		}
+		<-gate
+		return [][]float32{vector(texts[0])}, nil
+	}, Options{AtOnce: 2, Waiting: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := make(chan error, 20)
+	for i := range 20 {
+		go func() {
+			_, err := e.Queries(t.Context(), []string{strings.Repeat("a", i+1)})
+			answers <- err
+		}()
+	}
+	for range 15 {
+		if err := <-answers; !errors.Is(err, ErrBusy) {
+			t.Fatalf("%v; want ErrBusy", err)
+		}
+	}
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := e.Queries(left, []string{"x"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a client that left: %v", err)
+	}
+	close(gate)
+	for range 5 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if most.Load() != 2 {
+		t.Errorf("%d requests were answered at once; want 2", most.Load())
 	}
 }

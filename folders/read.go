@@ -65,7 +65,7 @@ func (s *syncer) add(ctx context.Context, files []file) error {
 				}
 			}
 		}
-		c := &text.Corpus{Source: source, Options: text.Options{Memory: s.o.Memory}}
+		c := &text.Corpus{Source: source, Options: text.Options{Memory: s.o.Memory, Finish: s.o.Finish}}
 		o := index.BuildOptions{Threads: s.o.Threads, Memory: s.o.Memory}
 		if _, _, err := s.w.AddCorpus(ctx, c, o); err != nil {
 			return err

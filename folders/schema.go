@@ -17,14 +17,40 @@ import (
 
 // Schema lists the fields of files.
 func Schema() *fields.Schema {
-	s, err := fields.ParseList(strings.Fields(`title:text:weight=3 name:text:code|parts|lower text:text
-		path:keyword extension:keyword kind:keyword modified:date size:number
-		author:keyword date:date from:keyword to:keyword tag:keyword language:keyword link:keyword
-		attachment:keyword encoding:keyword problem:keyword headings:stored hash:keyword recheck:keyword`))
+	s, err := schema(0)
 	if err != nil {
 		panic(err) // cannot happen: a test makes it
 	}
 	return s
+}
+
+// schema is Schema with a field for vectors of so many dimensions, unless these are 0.
+func schema(dim int) (*fields.Schema, error) {
+	list := strings.Fields(`title:text:weight=3 name:text:code|parts|lower text:text
+		path:keyword extension:keyword kind:keyword modified:date size:number
+		author:keyword date:date from:keyword to:keyword tag:keyword language:keyword link:keyword
+		attachment:keyword encoding:keyword problem:keyword headings:stored hash:keyword recheck:keyword`)
+	if dim != 0 {
+		list = append(list, fmt.Sprintf("%s:vector:%d:optional", vectorField, dim))
+	}
+	return fields.ParseList(list)
+}
+
+// vectorField is the name of the field for vectors.
+const vectorField = "vector"
+
+// checkVectors returns an error unless documents of an index have vectors just if they get some.
+func (o *Options) checkVectors(dir string, s *fields.Schema) error {
+	at := s.Find(vectorField)
+	switch {
+	case at >= 0 && o.Finish == nil:
+		return fmt.Errorf("%s has vectors: name what made them again", dir)
+	case at < 0 && o.Finish != nil:
+		return fmt.Errorf("%s was made without vectors: make a new index", dir)
+	case at >= 0 && s.Fields[at].Dim != o.Dim:
+		return fmt.Errorf("%s has vectors of %d dimensions: these have %d", dir, s.Fields[at].Dim, o.Dim)
+	}
+	return nil
 }
 
 // checkSchema returns an error unless an index has the fields of files.

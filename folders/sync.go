@@ -25,6 +25,11 @@ type Options struct {
 	// Passages says how a new index cuts the texts of files into passages; nil leaves them whole.
 	Passages *fields.Passages
 
+	// Finish, unless it is nil, completes documents with vectors, of Dim dimensions, after they were
+	// cut. An index has the field vector if it was made with it, and then always needs it.
+	Finish func(ctx context.Context, schema *fields.Schema, docs []text.Document) error
+	Dim    int
+
 	Exclude  []string // patterns as in .gitignore, relative to the folder; they come before the ignore files
 	NoIgnore bool     // do not read .gitignore and .ignore
 	Hidden   bool     // also read files and folders whose names begin with a dot
@@ -158,7 +163,9 @@ func (s *syncer) open(dir string) error {
 	before, err := segments.Open(dir)
 	switch {
 	case err == nil:
-		err = checkSchema(dir, before)
+		if err = checkSchema(dir, before); err == nil {
+			err = s.o.checkVectors(dir, before.Schema())
+		}
 		if root := before.Root(); err == nil && (root == nil || root.Folder != s.folder) && !s.o.Moved {
 			err = &OtherFolderError{Index: dir, Folder: s.folder}
 			if root != nil {
@@ -170,6 +177,11 @@ func (s *syncer) open(dir string) error {
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		o.Schema, o.Positions = Schema(), s.o.Positions
+		if s.o.Finish != nil {
+			if o.Schema, err = schema(s.o.Dim); err != nil {
+				return err
+			}
+		}
 		if p := s.o.Passages; p != nil {
 			if o.Schema, err = p.Cut(o.Schema); err != nil {
 				return err

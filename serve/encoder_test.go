@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/encoder"
 )
 
@@ -95,4 +97,51 @@ func hitsOnly(t *testing.T, w *httptest.ResponseRecorder) string {
 	}
 	b, _ := json.Marshal(a)
 	return string(b)
+}
+
+// Documents that are put in without a vector get one from the encoder, in passages each its own.
+// If the encoder fails, the rest of the request is not added, and what came before it stays.
+func TestDocumentsAreEncoded(t *testing.T) {
+	e, asked := anEncoder(t)
+	h := writable(t, Options{Encoder: e})
+	for name, cut := range map[string]string{"whole": "", "cut": `"passages": {"words": 5, "field": "body"}, `} {
+		must(t, h, "PUT", "/v1/indexes/"+name, `{`+cut+`"fields":[{"name":"body","type":"text"},{"name":"v","type":"vector","dim":4}]}`, 201)
+		docs := "/v1/indexes/" + name + "/documents"
+		must(t, h, "POST", docs+"?refresh=true", `{"id":"own","body":"a moon","v":[9,0,0,0]}
+{"id":"made","body":"a moon moon and some more words about it"}`, 200)
+		if *asked == 0 {
+			t.Error("the encoder was not asked")
+		}
+		body := must(t, h, "POST", docs, `{"id":"third","body":"moon"}
+{"id":"fourth","body":"broken"}
+{"id":"fifth","body":"moon"}`, 503)
+		if p := decode[problem](t, body); p.Code != "no_encoder" || !strings.Contains(p.Detail, `document "fourth"`) {
+			t.Errorf("%s: %s", name, body)
+		}
+		must(t, h, "POST", "/v1/indexes/"+name+"/commit", "", 200)
+		near := func(vector string) string {
+			list := ids(decode[api.Answer](t, must(t, h, "GET", "/v1/indexes/"+name+"/search?k=1&vector="+vector, "", 200)))
+			return list[0]
+		}
+		if got := near("1,0,0,0"); !strings.HasPrefix(got, "own") {
+			t.Errorf("%s: nearest to its own vector is %s", name, got)
+		}
+		if got := near("1,2,0.25,-4"); !strings.HasPrefix(got, "third") {
+			t.Errorf("%s: nearest to the vector of moon is %s", name, got)
+		}
+		if name == "cut" { // the second passage has other words than the first
+			if got := near("1,4,0.25,-22"); got != "made#1" && got != "made#2" {
+				t.Errorf("nearest to a passage: %s", got)
+			}
+		}
+		if got := find(t, h, name, "moon"); slices.ContainsFunc(got, func(id string) bool { return strings.HasPrefix(id, "fif") }) {
+			t.Errorf("%s: %q has a document after the one that failed", name, got)
+		}
+	}
+	must(t, h, "PUT", "/v1/indexes/plain", `{"fields":[{"name":"body","type":"text"}]}`, 201)
+	*asked = 0
+	must(t, h, "POST", "/v1/indexes/plain/documents?refresh=true", `{"id":"a","body":"broken moon"}`, 200)
+	if *asked > 0 {
+		t.Error("the encoder was asked for an index without vectors")
+	}
 }

@@ -65,7 +65,7 @@ var problemKinds = []problemKind{
 	{"busy", 429, "The server is busy", nil},
 	{"failed", 500, "The server failed", nil},
 	{"too_slow", 503, "The request took too long", is(context.DeadlineExceeded)},
-	{"no_encoder", 503, "The encoder of queries gives no vectors", is(api.ErrEncoder)},
+	{"no_encoder", 503, "The encoder gives no vectors", is(api.ErrEncoder)},
 	{"stopping", 503, "The server is stopping", is(errStopping, context.Canceled)},
 	{"unreadable_index", 503, "The index cannot be read any more", isFault},
 	{"no_shards", 503, "No shard can answer", is(errNoShards, errNoAnswer, errMayHaveIt)},

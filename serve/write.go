@@ -263,6 +263,9 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 					c.poke()
 					return fmt.Errorf("%w: %w", errLost, broke)
 				}
+				if errors.Is(bad, api.ErrEncoder) { // each further one would wait for it
+					return fmt.Errorf("document %q: %w", d.ID, bad)
+				}
 				if bad != nil {
 					a.fail(numbers[i], d.ID, bad)
 					continue

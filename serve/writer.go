@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
@@ -93,6 +95,9 @@ func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
 		return nil, 0, errNoDir
 	}
 	o.Memory = writeMemory
+	if c.v.o.Encoder != nil {
+		o.Finish = c.v.encodeDocuments
+	}
 	w, err := segments.NewWriter(c.ix.dir, o)
 	if errors.Is(err, segments.ErrLocked) {
 		return nil, 0, fmt.Errorf("%w: %w", errHeld, err)
@@ -103,6 +108,17 @@ func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
 	c.w = w
 	c.loop.Go(func() { c.run(w) })
 	return w, c.broken, nil
+}
+
+// encodeDocuments gives documents the vectors that they lack, if there is one field for them.
+func (v *Server) encodeDocuments(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
+	if len(schema.Of(fields.Vector)) != 1 {
+		return nil
+	}
+	if err := v.o.Encoder.Fill(ctx, schema, "", docs); err != nil {
+		return fmt.Errorf("%w: %w", api.ErrEncoder, err)
+	}
+	return nil
 }
 
 // run commits when it is told to, until the writer is lost or closed.

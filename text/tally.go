@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/collocate/collocate/fields"
 )
 
 // headRecords is the number of JSON records that are examined before any is read.
@@ -151,7 +153,7 @@ func (t *tally) check(o *Options) error {
 	return nil
 }
 
-// lacking returns the named fields that no record has.
+// lacking returns the named fields that no record has, but for those of vectors that are made later.
 func (t *tally) lacking(o *Options) (list []string) {
 	w := o.wantedFields()
 	if !w.usualTexts {
@@ -163,9 +165,16 @@ func (t *tally) lacking(o *Options) (list []string) {
 	}
 	others := t.full[len(w.texts)+len(w.ids):]
 	for i, f := range w.others {
-		if !others[i] {
+		if !others[i] && !o.madeLater(f.name) {
 			list = append(list, f.name)
 		}
 	}
 	return list
+}
+
+// madeLater reports whether a field is one of vectors, which Finish may make.
+func (o *Options) madeLater(name string) bool {
+	return o.Finish != nil && o.Schema != nil && slices.ContainsFunc(o.Schema.Fields, func(f fields.Field) bool {
+		return f.Type == fields.Vector && slices.Contains(f.Sources(), name)
+	})
 }

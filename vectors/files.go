@@ -21,7 +21,7 @@ import (
 //
 //	.vec  our own, mapped into memory: a container of package internal/sections, kind "COLOVEC\n",
 //	      version 1, paged, with the sections words (each followed by a newline), data (float32,
-//	      word by word) and meta (uint64: words, dimensions)
+//	      word by word), meta (uint64: words, dimensions) and, for vectors of texts, analyzer (a name)
 //	.txt  GloVe's text: on each line a word and its numbers, with blanks between them
 //	.w2v  word2vec's text: the same after a line with the numbers of words and dimensions
 //	.bin  word2vec's binary: that line, then for each word its bytes, a blank, float32 and a newline
@@ -42,6 +42,9 @@ const limit = 1 << 31 // of words, and of numbers in a vector
 // Write writes a file in the format of its name's ending. The file appears only when it is
 // complete.
 func (v *Vectors) Write(path string) error {
+	if err := v.fits(path); err != nil {
+		return err
+	}
 	var fill func(w *bufio.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".vec":
@@ -68,6 +71,14 @@ func badEnding(path string) error {
 		strings.Join(endings, ", "))
 }
 
+// fits returns an error if a file of that name cannot keep what the vectors are.
+func (v *Vectors) fits(path string) error {
+	if v.Analyzer != "" && !strings.EqualFold(filepath.Ext(path), ".vec") {
+		return fmt.Errorf("%s: vectors of texts have an analyzer, which only files that end in .vec keep", path)
+	}
+	return nil
+}
+
 // CheckName returns an error if the ending of a file name is not that of a format.
 func CheckName(path string) error {
 	for _, e := range endings {
@@ -87,8 +98,12 @@ func (v *Vectors) own(w *bufio.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Section("words", words), s.Section("data", sections.Bytes(v.Data)),
-		s.Section("meta", sections.Bytes([]uint64{uint64(len(v.Words)), uint64(v.Dim)})), s.Close())
+	err = errors.Join(s.Section("words", words), s.Section("data", sections.Bytes(v.Data)),
+		s.Section("meta", sections.Bytes([]uint64{uint64(len(v.Words)), uint64(v.Dim)})))
+	if v.Analyzer != "" {
+		err = errors.Join(err, s.Section("analyzer", []byte(v.Analyzer)))
+	}
+	return errors.Join(err, s.Close())
 }
 
 // lines returns the words, each followed by a newline.
@@ -211,7 +226,20 @@ func fromSections(f *sections.File) (*Vectors, error) {
 	if err != nil {
 		return nil, fmt.Errorf("corrupted: %w", err)
 	}
-	return New(list, int(meta[1]), data)
+	v, err := New(list, int(meta[1]), data)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range f.Sections() {
+		if s.Name == "analyzer" {
+			name, err := get("analyzer")
+			if err != nil {
+				return nil, err
+			}
+			v.Analyzer = string(name)
+		}
+	}
+	return v, nil
 }
 
 // linesOf returns n words, given each with a newline after it.

@@ -19,6 +19,10 @@ type Vectors struct {
 	Dim   int       // components of each vector, at least 1
 	Data  []float32 // components of all vectors, word by word
 
+	// Analyzer is the name of what divided the corpus into words, for vectors that ForTexts has made;
+	// otherwise "". Only .vec files keep it.
+	Analyzer string
+
 	index map[string]int
 	scale []float32 // 1/length of each vector, or 0 for a vector of zeros
 	close func() error

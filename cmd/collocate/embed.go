@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,9 +40,14 @@ square of |M M'u - s^2 u| / s^2 over all dimensions, is at most 0.005, or 30 tim
 both give the same vectors, to the bit, on one thread, on many and on a GPU, where glove allows at
 most 1016 dimensions.
 
+With --texts the vectors are those for texts: the sum of the vectors of its words is the vector of a
+text, which 'collocate index --embed' and 'collocate search --embed' make. So documents are found
+that mean the same, without any model from outside: docs/meaning.md.
+
 ` + vectorFiles,
 		Example: `  collocate embed corpus.cooc --dim 100 --out corpus.vec
-  collocate embed corpus.cooc --method svd --dim 300 --out corpus.txt`,
+  collocate embed corpus.cooc --method svd --dim 300 --out corpus.txt
+  collocate embed corpus.cooc --method svd --texts --out texts.vec`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := ask.Check(); err != nil {
@@ -49,6 +55,9 @@ most 1016 dimensions.
 			}
 			if err := vectors.CheckName(out); err != nil {
 				return usageError{err}
+			}
+			if ask.Texts && !strings.EqualFold(filepath.Ext(out), ".vec") {
+				return usagef("--texts: %s: want a name that ends in .vec, since other files do not keep the analyzer", out)
 			}
 			if err := canWrite(out); err != nil {
 				return err

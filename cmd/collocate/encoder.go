@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/trec"
+	"github.com/collocate/collocate/vectors"
 )
 
 // encoderKey is the environment variable with the key for an encoder's server.
@@ -19,6 +22,8 @@ const encoderKey = "COLLOCATE_ENCODER_KEY"
 // encoderFlags name what makes vectors of texts.
 type encoderFlags struct {
 	target string
+	words  string // --embed
+	dim    int    // of vectors that --embed makes
 	o      encoder.Options
 	set    func(name string) bool
 }
@@ -29,16 +34,30 @@ func (f *encoderFlags) register(cmd *cobra.Command, of string, prefix *string) {
 	f.set = fl.Changed
 	fl.StringVar(&f.target, "encoder", "", "`URL` of a server in the format of OpenAI's embeddings, or a command, that makes vectors of "+of+" (key: "+encoderKey+")")
 	fl.StringVar(&f.o.Model, "encoder-model", "", "model that the encoder is asked for")
+	fl.StringVar(&f.words, "embed", "", "make vectors of "+of+" here, from those of their words in a `FILE` of 'collocate embed --texts'")
 	fl.StringVar(prefix, "encoder-prefix", "", "text that the model wants before each of "+of+", such as 'query: '")
-	group(cmd, "Vectors", "encoder", "encoder-model", "encoder-prefix")
+	group(cmd, "Vectors", "encoder", "encoder-model", "encoder-prefix", "embed")
 }
 
 // open returns the encoder, or nil if none is named. More flags need one, too.
 func (f *encoderFlags) open(more ...string) (*encoder.Encoder, error) {
-	if f.target == "" {
-		for _, name := range append(more, "encoder-model", "encoder-prefix") {
+	switch {
+	case f.target != "" && f.words != "":
+		return nil, usagef("--encoder and --embed: give only one of them")
+	case f.target == "":
+		for _, name := range []string{"encoder-model", "encoder-prefix"} {
 			if f.set(name) {
 				return nil, usagef("--%s needs --encoder", name)
+			}
+		}
+	}
+	switch {
+	case f.words != "":
+		return f.embedding()
+	case f.target == "":
+		for _, name := range more {
+			if f.set(name) {
+				return nil, usagef("--%s needs --encoder or --embed", name)
 			}
 		}
 		return nil, nil
@@ -52,6 +71,42 @@ func (f *encoderFlags) open(more ...string) (*encoder.Encoder, error) {
 	return e, nil
 }
 
+// embedding returns an encoder that adds up vectors of words. The file stays open.
+func (f *encoderFlags) embedding() (*encoder.Encoder, error) {
+	path := f.words
+	v, err := vectors.Open(path)
+	if err != nil {
+		return nil, wanting(err, "a file that 'collocate embed --texts' wrote")
+	}
+	f.dim = v.Dim
+	of, err := v.Texts()
+	if errors.Is(err, vectors.ErrTexts) {
+		err = errors.New("these vectors are of words alone: make them with 'collocate embed --texts'")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, v.Close()))
+	}
+	return encoder.New(path, func(ctx context.Context, texts []string) ([][]float32, error) {
+		list := make([][]float32, len(texts))
+		for i, s := range texts {
+			list[i] = of(s)
+		}
+		return list, ctx.Err()
+	}, encoder.Options{})
+}
+
+// dimensions returns the number of dimensions of an encoder's vectors, which it is asked for.
+func (f *encoderFlags) dimensions(ctx context.Context, e *encoder.Encoder) (int, error) {
+	if f.dim > 0 {
+		return f.dim, nil
+	}
+	list, err := e.Documents(ctx, []string{"dimensions"})
+	if err != nil {
+		return 0, err
+	}
+	return len(list[0]), nil
+}
+
 // encode has the vector of a query made, if it is asked for, and returns the words that are left.
 // Topics follow in encodeTopics.
 func (f *searchFlags) encode(ctx context.Context, words string) (_ string, err error) {
@@ -60,11 +115,15 @@ func (f *searchFlags) encode(ctx context.Context, words string) (_ string, err e
 	}
 	switch asked := f.ask.Encodes(); {
 	case !asked && f.coder != nil:
-		return words, usagef("--encoder needs --encode also, or --encode only")
+		name := "encoder"
+		if f.encoder.words != "" {
+			name = "embed"
+		}
+		return words, usagef("--%s needs --encode also, or --encode only", name)
 	case !asked:
 		return words, nil
 	case f.coder == nil:
-		return words, usagef("--encode %s needs --encoder", f.ask.Encode)
+		return words, usagef("--encode %s needs --encoder or --embed", f.ask.Encode)
 	case f.vectorOf != "":
 		return words, usagef("--encode %s and --vector-of: give only one of them", f.ask.Encode)
 	case f.topics != "":
@@ -79,7 +138,7 @@ func (f *searchFlags) encode(ctx context.Context, words string) (_ string, err e
 }
 
 // encodeTopics has the vectors of topics made. It returns the request that all begin with.
-func (f *searchFlags) encodeTopics(ctx context.Context, s *search.Searcher, r search.Request,
+func (f *searchFlags) encodeTopics(ctx context.Context, a *app, s *search.Searcher, r search.Request,
 	topics []trec.Topic) (search.Request, error) {
 	if f.encodeTopic == "" {
 		return r, nil
@@ -96,7 +155,15 @@ func (f *searchFlags) encodeTopics(ctx context.Context, s *search.Searcher, r se
 		return r, asFlags(api.SearchQuestion, err)
 	}
 	f.vectors = make([][]float32, len(topics))
+	var without []string
 	for i := range asked {
+		if asked[i].Encodes() && strings.TrimSpace(topics[i].Text) != "" {
+			without = append(without, topics[i].ID)
+			if f.encodeTopic == "only" {
+				topics[i].Text = ""
+			}
+			continue
+		}
 		topics[i].Text = asked[i].Query
 		for _, x := range asked[i].Vector {
 			f.vectors[i] = append(f.vectors[i], float32(x))
@@ -104,6 +171,10 @@ func (f *searchFlags) encodeTopics(ctx context.Context, s *search.Searcher, r se
 		if len(asked[i].Vector) > 0 {
 			f.ask.Vector = asked[i].Vector
 		}
+	}
+	if len(without) > 0 {
+		a.note(fmt.Sprintf("%s without a vector, since the encoder knows none of their words: %s",
+			counted(len(without), "topic"), strings.Join(without[:min(len(without), 10)], " ")))
 	}
 	with, _, err := f.ask.Prepare(api.AboutIndex(s))
 	with.Parallel, with.Trace = r.Parallel, r.Trace

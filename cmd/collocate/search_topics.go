@@ -53,7 +53,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	r.Trace = false
 	measured := a.meter(f.ask.Stats)
 	start := time.Now()
-	if r, err = f.encodeTopics(ctx, s, r, topics); err != nil {
+	if r, err = f.encodeTopics(ctx, a, s, r, topics); err != nil {
 		return err
 	}
 	w := topicWriter{a: a, s: s, f: f, topics: topics}

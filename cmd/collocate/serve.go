@@ -215,6 +215,8 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	addAbout(cmd, &f.about)
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
+	fl.StringVar(&f.encoder.o.Document, "encoder-document-prefix", "", "text that the model wants before each document that is put in without a vector")
+	group(cmd, "Vectors", "encoder-document-prefix")
 	addFlags(cmd, api.RankingQuestion, &f.ranking)
 	group(cmd, "Documents over HTTP", "indexes", "writable", "deletable", "commit-every", "max-document")
 	group(cmd, "Access", "token-file", "tls-cert", "tls-key", "host", "cors-origin", "proxy")
@@ -552,7 +554,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		closers = append(closers, v.Close)
 		o.Vectors, o.VectorsName = v, filepath.Base(f.vectors)
 	}
-	if o.Encoder, err = f.encoder.open(); err != nil {
+	if o.Encoder, err = f.encoder.open("encoder-document-prefix"); err != nil {
 		return closeAll, err
 	}
 	closers = append(closers, o.Encoder.Close)

@@ -15,10 +15,12 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/folders"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/text"
 )
 
 func newSyncCmd(a *app) *cobra.Command {
 	var ask api.Sync
+	var coding encoderFlags
 	cmd := &cobra.Command{
 		Use:     "sync FOLDER DIR",
 		Aliases: []string{"watch"}, // with --watch
@@ -35,6 +37,7 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 		Example: `  collocate sync ~/notes notes.index
   collocate search notes.index 'solar path:astronomy/*' --show path,title
   collocate sync ~/notes notes.index --passages 200
+  collocate sync ~/notes notes.index --embed texts.vec
   collocate sync ~/src src.index --exclude 'vendor/,*.min.js' --analyzer 'code | parts | lower'
   collocate watch ~/notes notes.index`,
 		Args: cobra.ExactArgs(2),
@@ -60,6 +63,19 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 				return asFlags(api.SyncQuestion, err)
 			}
 			o.Memory, o.Threads, o.Note = int64(a.memory), a.textThreads(), a.note
+			coder, err := coding.open()
+			if err != nil {
+				return err
+			}
+			defer coder.Close()
+			if coder != nil {
+				if o.Dim, err = coding.dimensions(cmd.Context(), coder); err != nil {
+					return err
+				}
+				o.Finish = func(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
+					return coder.Fill(ctx, schema, "", docs)
+				}
+			}
 			if !ask.Watch {
 				o.Progress = a.progress("reading")
 			}
@@ -83,6 +99,7 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 		},
 	}
 	addFlags(cmd, api.SyncQuestion, &ask)
+	coding.register(cmd, "documents", &coding.o.Document)
 	return cmd
 }
 

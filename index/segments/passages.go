@@ -12,25 +12,21 @@ import (
 // segment, and they are replaced and deleted together.
 
 // addPassages appends the passages of a document in place of those of an older one.
-func (w *Writer) addPassages(d text.Document) error {
-	list, err := w.cut.Cut(d)
-	if err != nil {
-		return err
-	}
+func (w *Writer) addPassages(id string, list []text.Document) error {
 	// All passages have the values that the document has. So if the first one can be added, the
 	// others can, and the older document is replaced as a whole.
 	if err := w.buffer.add(list[0]); err != nil {
 		return err
 	}
 	w.changed = true
-	for n := 2; w.buffer.remove(text.PassageID(d.ID, n)); n++ {
+	for n := 2; w.buffer.remove(text.PassageID(id, n)); n++ {
 	}
 	for _, p := range list[1:] {
 		if err := w.buffer.add(p); err != nil {
 			return w.fail(err)
 		}
 	}
-	_, err = w.removePassages(d.ID)
+	_, err := w.removePassages(id)
 	return w.fail(err)
 }
 

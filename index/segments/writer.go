@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,10 @@ type Options struct {
 	// Names returns the name of a new segment, which index.IsSegment accepts and no other segment
 	// has; nil means numbers in order. It is for segments that move to another place.
 	Names func() string
+	// Finish, unless it is nil, completes documents that Add gets, such as with vectors, after they
+	// were cut into passages and before they are added. It gets those of one call. Other methods of
+	// the Writer go on meanwhile. For AddCorpus see text.Options.Finish.
+	Finish func(ctx context.Context, schema *fields.Schema, docs []text.Document) error
 	// Progress is called when a segment is begun, about a hundred times while it is written, and
 	// when it has ended. A merge in the background calls it beside other calls. It must be fast,
 	// and not use the Writer. It may be nil.
@@ -415,12 +420,22 @@ func (w *Writer) Add(d text.Document) error {
 	if d.ID == "" {
 		return errors.New("segments: a document without an ID: it would replace others without one")
 	}
+	list := []text.Document{d}
 	if w.cut != nil {
-		if err := w.addPassages(d); err != nil {
+		var err error
+		if list, err = w.cut.Cut(d); err != nil {
+			return err
+		}
+	}
+	if err := w.finish(list); err != nil {
+		return err
+	}
+	if w.cut != nil {
+		if err := w.addPassages(d.ID, list); err != nil {
 			return err
 		}
 	} else {
-		if err := w.buffer.add(d); err != nil {
+		if err := w.buffer.add(list[0]); err != nil {
 			return err
 		}
 		w.changed = true
@@ -432,6 +447,21 @@ func (w *Writer) Add(d text.Document) error {
 		return w.fail(w.flush())
 	}
 	return nil
+}
+
+// finish calls Options.Finish without holding the lock, since it may take long.
+func (w *Writer) finish(list []text.Document) error {
+	if w.o.Finish == nil {
+		return nil
+	}
+	schema, err := w.schema()
+	if err != nil {
+		return err
+	}
+	w.mu.Unlock()
+	err = w.o.Finish(context.Background(), schema, list)
+	w.mu.Lock()
+	return cmp.Or(err, w.err)
 }
 
 // has reports whether a document of the segments has an ID.

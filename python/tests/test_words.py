@@ -171,6 +171,16 @@ def test_vectors():
             v.similar("drink")
         with pytest.raises(KeyError, match="zzzz. is not in the vocabulary'"):
             v["zzzz"]
+    made = m.embed(3, method="svd", texts=True)
+    assert made.analyzer and not m.embed(3, method="svd").analyzer
+    rows = made.of_texts(["red tea", "zebra", "tea red tea"])
+    assert np.allclose(rows[0], made["red"] + made["tea"], atol=1e-6) and not rows[1].any()
+    assert np.allclose(rows[2], made["red"] + 2 * made["tea"], atol=1e-6)
+    assert made.of_texts([]).shape == (0, 3)
+    with pytest.raises(ValueError, match="of words alone"):
+        m.embed(3, method="svd").of_texts(["tea"])
+    with pytest.raises(TypeError, match="want a str"):
+        made.of_texts([3])
     with pytest.raises(ValueError, match="want glove, svd"):
         m.embed(3, method="luck")
     gensim = pytest.importorskip("gensim")

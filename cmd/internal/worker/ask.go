@@ -158,6 +158,13 @@ func (w *Worker) keepVectors(_ context.Context, c *pipe.Call) (pipe.Reply, error
 	if err != nil {
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
+	var a struct {
+		Analyzer string `json:"analyzer"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	v.Analyzer = a.Analyzer
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last++

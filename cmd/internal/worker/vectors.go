@@ -49,7 +49,42 @@ func (w *Worker) embed(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		words.add([]byte(word))
 	}
 	arrays := append(words.arrays("words", "ends"), pipe.NewArray("vectors", v.Data))
-	return pipe.Reply{Result: map[string]int{"dim": v.Dim}, Arrays: arrays}, nil
+	return pipe.Reply{Result: map[string]any{"dim": v.Dim, "analyzer": v.Analyzer}, Arrays: arrays}, nil
+}
+
+// vectorsOf makes vectors of texts from the vectors of their words; zeros where there is none.
+func (w *Worker) vectorsOf(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
+	var a struct {
+		Vectors int `json:"vectors"`
+	}
+	if err := c.Decode(&a); err != nil {
+		return pipe.Reply{}, err
+	}
+	texts, err := split(c.Message, "texts", "ends")
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	w.mu.Lock()
+	v := w.vectors[a.Vectors]
+	w.mu.Unlock()
+	if v == nil {
+		return pipe.Reply{}, pipe.Valuef("there are no vectors %d", a.Vectors)
+	}
+	of, err := v.Texts()
+	if err != nil {
+		return pipe.Reply{}, pipe.ValueError{Err: err}
+	}
+	if len(texts)*v.Dim > pipe.MaxPayload/4 {
+		return pipe.Reply{}, pipe.Valuef("the vectors of %d texts do not fit in a message to Python: pass fewer", len(texts))
+	}
+	data := make([]float32, len(texts)*v.Dim)
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return pipe.Reply{}, err
+		}
+		copy(data[i*v.Dim:(i+1)*v.Dim], of(string(text)))
+	}
+	return pipe.Reply{Arrays: []pipe.Array{pipe.NewArray("vectors", data)}}, nil
 }
 
 // threadsOr returns n, or the number of cores if n is 0.

@@ -87,6 +87,7 @@ var calls = map[string]call{
 	"embed":        (*Worker).embed,
 	"keep vectors": (*Worker).keepVectors,
 	"drop vectors": (*Worker).dropVectors,
+	"vectors of":   (*Worker).vectorsOf,
 
 	"mine":    (*Worker).mine,
 	"pairs":   aboutPlaces(api.PairsQuestion, asItIs),

@@ -205,6 +205,11 @@ class Splitting(TypedDict, total=False):
 
 class Embed(Resources, total=False):
     method: Annotated[str, "glove", "how they are made: glove, svd"]
+    texts: Annotated[
+        bool, False,
+        "make vectors whose sums stand for texts: rarer words weigh more, and what all words "
+        "have in common is removed",
+    ]  # fmt: skip
     seed: Annotated[int, 1, "seed of random numbers"]
     epochs: Annotated[int, None, "glove: how often each cell is seen"]
     x_max: Annotated[

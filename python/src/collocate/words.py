@@ -84,9 +84,13 @@ def vocabulary(
 
 
 class Vectors:
-    """Word vectors: the rows of the array `vectors` belong to `words`."""
+    """Word vectors: the rows of the array `vectors` belong to `words`.
 
-    def __init__(self, words: list[str], vectors: np.ndarray):
+    `analyzer` is what divides texts into words, for vectors that stand for texts; otherwise "".
+    """
+
+    def __init__(self, words: list[str], vectors: np.ndarray, analyzer: str = ""):
+        self.analyzer: str = analyzer
         self.words: list[str] = words
         self.vectors: np.ndarray = vectors
         self.ids: dict[str, int] = {w: i for i, w in enumerate(words)}
@@ -138,7 +142,22 @@ class Vectors:
         pd = need("pandas", "pandas")
         return pd.DataFrame(self._ask("map", [word], {"word": word, "top": top}).table("points"))
 
-    def _ask(self, do: str, words: list[str], args: dict[str, Any]) -> Any:
+    def of_texts(self, texts: Sequence[str]) -> np.ndarray:
+        """Vectors of texts, one a row: sums of those of their words, zeros if none is known.
+
+        They are those of `collocate index --embed`; the vectors come from
+        `Cooccurrence.embed(texts=True)`.
+        """
+        if not self.analyzer:
+            raise ValueError("these vectors are of words alone: make them with embed(texts=True)")
+        given = _words(texts, "texts")
+        rows: np.ndarray = self._ask("vectors of", [], {}, strings(given, "texts", "ends")).arrays["vectors"]
+        return rows.reshape(len(given), self.vectors.shape[1])
+
+    def _ask(
+        self, do: str, words: list[str], args: dict[str, Any],
+        arrays: dict[str, np.ndarray] | None = None,
+    ) -> Any:  # fmt: skip
         """Asks the worker, which gets the vectors with the first question and keeps them."""
         for w in words:
             self._id(w)
@@ -147,10 +166,10 @@ class Vectors:
             self.vectors = self.vectors.view()
             self.vectors.flags.writeable = False  # the worker would not see a change
             numbers = np.ascontiguousarray(self.vectors, dtype=np.float32).reshape(-1)
-            arrays = {**strings(self.words, "words", "ends"), "vectors": numbers}
-            self._kept = (on, call("keep vectors", None, arrays, on=on).result)
+            kept = {**strings(self.words, "words", "ends"), "vectors": numbers}
+            self._kept = (on, call("keep vectors", {"analyzer": self.analyzer}, kept, on=on).result)
             weakref.finalize(self, _drop_vectors, self._kept, os.getpid())
-        return call(do, {"vectors": self._kept[1], **args}, on=on)
+        return call(do, {"vectors": self._kept[1], **args}, arrays, on=on)
 
     def to_gensim(self) -> Any:
         """gensim's KeyedVectors of the same words."""
@@ -230,7 +249,8 @@ class Cooccurrence:
         with bar(progress, "training") as tell:
             a = call("embed", {"path": self.path, "dim": dim, **asked}, progress=tell)
         words = unpack_strings(a.arrays["words"], a.arrays["ends"])
-        return Vectors(words, a.arrays["vectors"].reshape(len(words), a.result["dim"]))
+        rows = a.arrays["vectors"].reshape(len(words), a.result["dim"])
+        return Vectors(words, rows, a.result["analyzer"])
 
     def __repr__(self) -> str:
         return f"<Cooccurrence: {len(self.words):,} words, {self.entries:,} entries>"
