@@ -38,6 +38,27 @@ type PointsReading struct {
 // PointsReadingQuestion declares the parameters of PointsReading, for verbs that ask nothing.
 var PointsReadingQuestion = part[PointsReading]("reading", "how points are read")
 
+// Served are points that answer many questions, and their study area.
+type Served struct {
+	PointsReading
+	Area
+}
+
+// ServedQuestion declares the parameters of Served.
+var ServedQuestion = part[Served]("served points", "how points are read, and where they could have been")
+
+// In leaves the points in the study area, which every question that names none then uses.
+func (q *Served) In(ctx context.Context, on *Places) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	set, err := q.of(ctx, on, false, on.Tell)
+	if err == nil {
+		on.Set = set
+	}
+	return err
+}
+
 // unusedTime refuses times that no part of an answer would use.
 func (q *PointsReading) unusedTime() error {
 	if q.Time != "" {

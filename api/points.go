@@ -366,7 +366,8 @@ func (q *CoOccurrence) Do(ctx context.Context, on *Places) (*CoOccurrenceAnswer,
 		return nil, err
 	}
 	found, err := points.CoOccurrences(ctx, on.Set, points.CoOccurrenceOptions{Most: q.MaxDistance,
-		Steps: q.Steps, Rings: q.Rings, Engine: on.statistics(q.OnEngine.Engine), Memory: on.Memory})
+		Steps: q.Steps, Rings: q.Rings, Engine: on.statistics(q.OnEngine.Engine), Memory: on.Memory,
+		Progress: on.Progress})
 	if err != nil {
 		return nil, err
 	}

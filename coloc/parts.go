@@ -14,7 +14,7 @@ import (
 // Part is a part of the map with its points, to be mined apart from others.
 type Part struct {
 	Name   string  // of the region or the cell
-	Points *Points // of two features or more
+	Points *Points // of two features or more; without the study area of the whole map
 }
 
 // Cells divides the points by the cells of a grid over their extent. Each cell drops the features
@@ -37,6 +37,7 @@ func Cells(pts *Points, columns, rows int) (parts []Part) {
 			inside := pts.Where(func(i int) bool {
 				return cell(pts.X[i], lowX, highX, columns) == c && cell(pts.Y[i], lowY, highY, rows) == r
 			}).DropRare()
+			inside.Window = nil
 			if len(inside.Features) >= 2 {
 				parts = append(parts, Part{fmt.Sprintf("column %d, row %d", c+1, r+1), inside})
 			}
@@ -56,6 +57,7 @@ func Regions(pts *Points, regions []points.Region) (parts []Part, outside int) {
 			held[i] = held[i] || in
 			return in
 		}).DropRare()
+		inside.Window = nil
 		if len(inside.Features) >= 2 {
 			parts = append(parts, Part{region.Name, inside})
 		}

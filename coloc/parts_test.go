@@ -138,3 +138,27 @@ func TestReportsAsParquet(t *testing.T) {
 		t.Errorf("rows %+v, want the first with index %v and nothing expected", rows, res.Patterns[0].Index)
 	}
 }
+
+// The study area of the whole map is not that of its parts.
+func TestPartsLoseTheStudyAreaOfTheMap(t *testing.T) {
+	p := &Points{Features: []string{"a", "b"}, Feature: []int32{0, 1, 0, 1}, X: []float64{1, 2, 8, 9}, Y: []float64{1, 2, 1, 2}}
+	const area = "POLYGON ((0 0, 10 0, 10 3, 0 3))"
+	var err error
+	if p.Window, err = points.ParseWindow([]byte(area), nil); err != nil {
+		t.Fatal(err)
+	}
+	regions, err := points.ParseRegions([]byte(`{"type": "Polygon", "coordinates": [[[0, 0], [5, 0], [5, 3], [0, 3], [0, 0]]]}`), points.Plane)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inRegions, _ := Regions(p, regions)
+	parts := append(Cells(p, 2, 1), inRegions...)
+	if len(parts) != 3 || p.Window == nil {
+		t.Fatalf("%d parts, window %v; want 3, and the map's window", len(parts), p.Window)
+	}
+	for _, part := range parts {
+		if part.Points.Window != nil {
+			t.Errorf("%s: has the study area of the map", part.Name)
+		}
+	}
+}

@@ -209,9 +209,7 @@ func Curves(ctx context.Context, p *Set, o CurveOptions) (out []Curve, err error
 	if on.gpu != nil {
 		some = nil // kernels sum all pairs
 	}
-	if o.Progress != nil {
-		l.progress = func(done, total int64) { o.Progress("pairs of points", done, total) }
-	}
+	l.watch(o.Progress)
 	sums, err := on.of(ctx, l, o.Bins, o.Most, true, some)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,9 @@ type CoOccurrenceOptions struct {
 	Rings  bool    // count each ring between two distances separately
 	Engine Engine  // where to compute; the zero value chooses
 	Memory int64   // bound in bytes; 0 means 2 GB. What does not fit is an error
+	// Progress, unless it is nil, is called while pairs of points are counted on CPU cores, from any
+	// goroutine.
+	Progress func(stage string, done, total int64)
 }
 
 // CoOccurrences computes the co-occurrence of all pairs of features, in one pass over the pairs of
@@ -56,6 +59,7 @@ func CoOccurrences(ctx context.Context, p *Set, o CoOccurrenceOptions) (out *CoO
 	if err != nil {
 		return nil, err
 	}
+	l.watch(o.Progress)
 	engine, done, err := o.Engine.open(ctx, pairsTime(l, most, 1))
 	if err != nil {
 		return nil, err

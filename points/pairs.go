@@ -78,6 +78,13 @@ func (s *pairSums) add(o *pairSums) {
 // blockPoints is the number of points that a core takes at a time.
 const blockPoints = 1 << 10
 
+// watch has sumPairs report its progress, unless report is nil.
+func (l *plane) watch(report func(stage string, done, total int64)) {
+	if report != nil {
+		l.progress = func(done, total int64) { report("pairs of points", done, total) }
+	}
+}
+
 // sumPairs computes the sums in one pass over all pairs of points up to a distance. Weights are
 // those of the translation correction: the area of the window divided by that of its overlap with
 // itself, shifted by the vector between the two points.

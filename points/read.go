@@ -46,6 +46,9 @@ type ReadOptions struct {
 	MinPoints int
 	// Memory bounds the bytes of the points; 0 means no bound. More points are an error.
 	Memory int64
+	// Progress, unless it is nil, is called with the bytes that were read of a file and its size,
+	// which is 0 if it is not known.
+	Progress func(done, total int64)
 }
 
 // Input is a Set that was read from files, with how it was read.
@@ -248,7 +251,7 @@ func Read(r io.Reader, opt ReadOptions) (*Input, error) {
 
 func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Input, error) {
 	in := &Input{}
-	rows := &rowSink{opt: opt, in: in, crs: opt.CRS}
+	rows := &rowSink{opt: opt, in: in, crs: opt.CRS, progress: opt.progressOf(r)}
 	if opt.Feature == "@file" {
 		if path == "" {
 			return nil, errors.New("points.ReadOptions.Feature=@file: standard input has no name")
@@ -260,7 +263,11 @@ func read(ctx context.Context, r io.Reader, path string, opt ReadOptions) (*Inpu
 
 // read reads a file of any format. Packed files are not looked for within archives.
 func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside bool) error {
-	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(interruptible{ctx, r}, 1<<16), false)
+	from := r
+	if !inside {
+		from = s.progress.reader(r)
+	}
+	br, codec, free, err := textfile.Decompress(bufio.NewReaderSize(interruptible{ctx, from}, 1<<16), false)
 	if err != nil {
 		return err
 	}
@@ -280,7 +287,7 @@ func (s *rowSink) read(ctx context.Context, r io.Reader, path string, inside boo
 		var size int64
 		f, isFile := r.(*os.File)
 		if info, err := statOf(f, isFile && codec == ""); err == nil && info.Mode().IsRegular() {
-			at, size = f, info.Size()
+			at, size = s.progress.readerAt(f), info.Size()
 		} else if at, size, err = inMemory(br, s.opt.Memory); err != nil {
 			return err
 		}
@@ -382,6 +389,8 @@ type rowSink struct {
 	when    []byte // the time of the next row
 	builder Builder
 	shapes  *shapes // if polygons are read instead of points
+
+	progress *readProgress
 }
 
 // declare sets the reference system that a file names, unless the options name one.

@@ -186,7 +186,13 @@ func conversion(from, to *CRS) (func(x, y float64) (float64, float64), error) {
 	case to == Plane || from.Same(to):
 		return func(x, y float64) (float64, float64) { return x, y }, nil
 	case !from.Convertible() || !to.Convertible():
-		return nil, fmt.Errorf("regions are in %v and points in %v, and one cannot be converted to the other: name the system of the points with points.ReadOptions.CRS=EPSG:n, or use points.Plane if both are in the same plane", from, to)
+		system := func(c *CRS) string {
+			if c == nil {
+				return "a system that is not known"
+			}
+			return c.String()
+		}
+		return nil, fmt.Errorf("the polygons are in %s and the points in %s, and one cannot be converted to the other: name the system of the points with points.ReadOptions.CRS=EPSG:n, or use points.Plane if both are in the same plane", system(from), system(to))
 	}
 	return func(x, y float64) (float64, float64) { return to.FromWGS84(from.ToWGS84(x, y)) }, nil
 }

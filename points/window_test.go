@@ -143,6 +143,8 @@ func TestTheStudyAreaIsEstimated(t *testing.T) {
 		"POLYGON ((0 0, 1000 0, 1000 500, 500 500, 500 1000, 0 1000))":                     {0.6, 0.9},
 		"POLYGON ((0 0, 200 0, 1000 800, 1000 1000, 800 1000, 0 200))":                     {0.25, 0.5},
 		"POLYGON ((0 0, 1000 0, 1000 1000, 0 1000), (250 250, 750 250, 750 750, 250 750))": {0.6, 0.9},
+		// An inlet, as narrow as a river between two boroughs.
+		"POLYGON ((0 0, 1000 0, 1000 1000, 580 1000, 580 200, 420 200, 420 1000, 0 1000))": {0.7, 0.9},
 	} {
 		p := drawnIn(windowOf(t, text), 5, 100, 3)
 		p.Window = nil

@@ -1,15 +1,21 @@
 package main
 
 import (
-	"math"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// docs/places.md quotes the results, and these hold the level that it promises: at most 7%, or what
-// two standard errors of fewer simulations allow.
+// level is the largest share of pairs, in percent, that a test may find where there is no
+// dependence. beyond has the shares that are above it, each by at most a tenth; docs/places.md names
+// them.
+const level = 7.0
+
+var beyond = map[string]float64{"clustered L estimated curve": 7.5}
+
+// docs/places.md quotes the results, and these hold the level that it promises.
 func TestTheGuideQuotesTheResults(t *testing.T) {
 	data, err := os.ReadFile("results.tsv")
 	if err != nil {
@@ -32,23 +38,22 @@ func TestTheGuideQuotesTheResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := make(map[string]float64)
 	for _, r := range list {
-		for _, share := range []string{r.places, r.curve} {
+		for test, share := range map[string]string{"places": r.places, "curve": r.curve} {
 			v, err := strconv.ParseFloat(share, 64)
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := strconv.ParseFloat(r.simulations, 64)
-			if err != nil {
-				t.Fatal(err)
+			if r.planted == "0" && v > level {
+				found[strings.Join([]string{r.process, r.area, r.window, test}, " ")] = v
 			}
-			most := 7.0
-			if n < 1000 {
-				most += 200 * math.Sqrt(0.05*0.95/(3*n)) // three pairs each
-			}
-			if r.planted == "0" && v > most {
-				t.Errorf("%s, %s, %s: %v%%, want at most %.1f%%", r.process, r.area, r.window, v, most)
+			if r.planted == "0" && v > level*1.1 {
+				t.Errorf("%s, %s, %s, %s: %v%%, want at most %v%%", r.process, r.area, r.window, test, v, level*1.1)
 			}
 		}
+	}
+	if !maps.Equal(found, beyond) {
+		t.Errorf("above %v%% are %v, want %v", level, found, beyond)
 	}
 }

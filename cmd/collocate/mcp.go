@@ -28,7 +28,7 @@ type mcpFlags struct {
 	vectors        string
 	timeout        time.Duration
 	about          []string
-	read           api.PointsReading
+	read           api.Served
 	encoder        encoderFlags
 }
 
@@ -92,7 +92,7 @@ Over HTTP, 'collocate serve' answers the same at /mcp: see docs/assistants.md.`,
 		"a `FILE` of points, as for 'collocate places', for co-located kinds of places")
 	addAbout(cmd, &f.about)
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
-	addReading(cmd, &f.read)
+	addFlags(cmd, api.ServedQuestion, &f.read)
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
 	return cmd
 }
@@ -160,7 +160,7 @@ func (f *mcpFlags) run(ctx context.Context, a *app, indexes []namedIndex) (err e
 		o.VectorFile = filepath.Base(f.vectors)
 	}
 	if f.points != "" {
-		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})
+		in, err := a.readServed(ctx, &f.read, f.points)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/internal/bytesize"
@@ -28,6 +29,17 @@ func (a *app) readPoints(ctx context.Context, r *api.PointsReading, share int64,
 		return nil, asFlags(api.PointsReadingQuestion, err)
 	}
 	opt.Memory = int64(a.memory) / share
+	if a.watched() {
+		of := int64(-1)
+		opt.Progress = func(done, total int64) {
+			if total != of { // another file
+				a.endProgress()
+			}
+			of = total
+			a.bars.show(a, "reading", done, total, true)
+		}
+		defer a.endProgress()
+	}
 	var in *points.Input
 	switch {
 	case len(paths) == 1 && paths[0] == "-":
@@ -101,11 +113,25 @@ func boundHeap(memory bytesize.Size) (restore func()) {
 	return func() { debug.SetMemoryLimit(old) }
 }
 
+// readServed reads the points of a server, in their study area.
+func (a *app) readServed(ctx context.Context, s *api.Served, path string) (*points.Input, error) {
+	in, err := a.readPoints(ctx, &s.PointsReading, 2, []string{path})
+	if err != nil {
+		return nil, err
+	}
+	on := a.places(in)
+	if err := s.In(ctx, on); err != nil {
+		return nil, asFlags(api.ServedQuestion, err)
+	}
+	in.Set = on.Set
+	return in, nil
+}
+
 // readingFlags returns the flags for reading points that the user has set, as a command line:
 // 'collocate places' with them reads the same points. It refuses them without --points.
 func readingFlags(cmd *cobra.Command, points string) (string, error) {
 	var reading []string
-	for _, p := range api.PointsReadingQuestion.Params() {
+	for _, p := range api.ServedQuestion.Params() {
 		name := p.Flag
 		flag := cmd.Flags().Lookup(name)
 		if !flag.Changed {
@@ -117,8 +143,20 @@ func readingFlags(cmd *cobra.Command, points string) (string, error) {
 		if flag.Value.Type() == "bool" {
 			reading = append(reading, "--"+name)
 		} else {
-			reading = append(reading, fmt.Sprintf("--%s %s", name, flag.Value))
+			value := flag.Value.String()
+			if list, ok := flag.Value.(pflag.SliceValue); ok {
+				value = strings.Join(list.GetSlice(), ",")
+			}
+			reading = append(reading, "--"+name+" "+shellWord(value))
 		}
 	}
 	return strings.Join(reading, " "), nil
+}
+
+// shellWord quotes a word of a command line, if it must be.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$&;|<>()*?[]#~`!{}") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -67,7 +68,11 @@ func printSummary(a *app, in *points.Input, s *points.Summary) error {
 	}
 	row("features", "%d: %s", len(s.Features), strings.Join(names, ", "))
 	row("reference system", "%s", s.CRS)
-	row("extent", "%v, %v to %v, %v", s.Extent[0], s.Extent[1], s.Extent[2], s.Extent[3])
+	var extent [4]any
+	for i, v := range s.Extent {
+		extent[i] = strconv.FormatFloat(v, 'f', -1, 64) // %v writes 6e+06 from millions on
+	}
+	row("extent", "%s, %s to %s, %s", extent[:]...)
 	row("size", "%.6g x %.6g %s", s.Width, s.Depth, unit)
 	if in.Time != nil {
 		row("time", "%s to %s, %.4g days: %s", utc(s.TimeSpan[0]), utc(s.TimeSpan[1]),

@@ -41,7 +41,7 @@ type serveFlags struct {
 	matrix, vectors string
 	points          string
 	pointsFlags     string
-	read            api.PointsReading
+	read            api.Served
 	tokenFile       string
 	token           followed[[]serve.Token]
 	rootToken       followed[string]
@@ -177,7 +177,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 	fl.StringVar(&f.matrix, "matrix", "", "a .cooc `FILE` of 'collocate cooccur', for requests about associated words")
 	fl.StringVar(&f.points, "points", "",
 		"a `FILE` of points, as for 'collocate places', for requests about co-located places")
-	addReading(cmd, &f.read)
+	addFlags(cmd, api.ServedQuestion, &f.read)
 	fl.StringVar(&f.debugAddr, "debug-addr", "", "address for Go's profiles (/debug/pprof/), such as 127.0.0.1:6060")
 	fl.StringVar(&f.tokenFile, "token-file", "",
 		"`FILE` with a token that clients must send (Authorization: Bearer TOKEN), or several with rights")
@@ -559,7 +559,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 	}
 	closers = append(closers, o.Encoder.Close)
 	if f.points != "" {
-		in, err := a.readPoints(ctx, &f.read, 2, []string{f.points})
+		in, err := a.readServed(ctx, &f.read, f.points)
 		if err != nil {
 			return closeAll, err
 		}
