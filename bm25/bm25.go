@@ -286,9 +286,6 @@ func LossyLength(tokens uint32) uint32 {
 	return exact + above
 }
 
-// limit returns an upper bound on the weight in any document, whatever its tf.
-func (t *Term) limit() float32 { return t.Weight + t.Plus }
-
 // Exact computes the textbook formula in float64, which the float32 steps approximate. It is for
 // tests and explanations.
 func (s *Scorer) Exact(df, tf uint64, length float64, tokens uint64) float64 {

@@ -81,9 +81,9 @@ func TestScoreIsMonotoneInFloat32(t *testing.T) {
 		tf, length := max(1, count(t, "tf")), count(t, "length")
 		check := func(tf2, length2 uint32) {
 			small, large := word.Score(tf, max(length, length2)), word.Score(tf2, min(length, length2))
-			if !(small <= large) || !(large <= word.limit()) || small < 0 {
+			if !(small <= large) || !(large <= word.Weight+word.Plus) || small < 0 {
 				t.Fatalf("tf %d..%d, lengths %d, %d: scores %v, %v, limit %v, want them ascending", tf, tf2,
-					length, length2, small, large, word.limit())
+					length, length2, small, large, word.Weight+word.Plus)
 			}
 		}
 		for step := uint32(0); step < 40 && tf < math.MaxUint32-step && length < math.MaxUint32-step; step++ {

@@ -54,15 +54,6 @@ func (l Law) check() error {
 	return nil
 }
 
-// cellOf returns the cell of a rank, counted from 0.
-func cellOf(rank int64) int {
-	if rank < 1<<singleBits {
-		return int(rank)
-	}
-	octave := bits.Len64(uint64(rank)) - 1
-	return 1<<singleBits + (octave-singleBits)<<octaveBits + int(rank>>(octave-octaveBits))&(1<<octaveBits-1)
-}
-
 // cellRanks returns the first rank of a cell, from 0, and the binary logarithm of the number of its
 // ranks.
 func cellRanks(cell int) (first int64, width int) {
@@ -89,20 +80,6 @@ func (l Law) probabilities() []float64 {
 		p[c] /= total
 	}
 	return p
-}
-
-// distinct returns the expected number of distinct words among n drawn ones: the sum over words of
-// 1-(1-p)^n.
-func (l Law) distinct(n float64) float64 {
-	return distinct(l.probabilities(), n)
-}
-
-func distinct(p []float64, n float64) (d float64) {
-	for c, p := range p {
-		_, width := cellRanks(c)
-		d -= math.Ldexp(math.Expm1(n*math.Log1p(-p)), width)
-	}
-	return d
 }
 
 // sampler draws ranks by the alias method.

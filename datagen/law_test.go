@@ -2,6 +2,7 @@ package datagen
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"regexp"
 	"testing"
@@ -201,4 +202,23 @@ func TestLongWordsAreDistinct(t *testing.T) {
 			t.Errorf("rank %d is %q", rank, w)
 		}
 	}
+}
+
+// cellOf returns the cell of a rank, counted from 0.
+func cellOf(rank int64) int {
+	if rank < 1<<singleBits {
+		return int(rank)
+	}
+	octave := bits.Len64(uint64(rank)) - 1
+	return 1<<singleBits + (octave-singleBits)<<octaveBits + int(rank>>(octave-octaveBits))&(1<<octaveBits-1)
+}
+
+// distinct returns the expected number of distinct words among n drawn ones: the sum over words of
+// 1-(1-p)^n.
+func (l Law) distinct(n float64) (d float64) {
+	for c, p := range l.probabilities() {
+		_, width := cellRanks(c)
+		d -= math.Ldexp(math.Expm1(n*math.Log1p(-p)), width)
+	}
+	return d
 }

@@ -66,8 +66,8 @@ func TestGPUPieces(t *testing.T) {
 					}
 					same(t, weightsOf(t, w.Weights(), 1+2*round), want)
 				}
-				if w.numPairs() != len(want) {
-					t.Errorf("%d pairs, want %d", w.numPairs(), len(want))
+				if len(w.pairs.gaps) != len(want) {
+					t.Errorf("%d pairs, want %d", len(w.pairs.gaps), len(want))
 				}
 				if err := w.Free(); err != nil {
 					t.Error(err)

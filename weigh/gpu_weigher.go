@@ -80,14 +80,8 @@ func (c *PinnedCorpus) Free() error {
 	return err
 }
 
-// Bytes returns the number of bytes of the corpus in pinned memory.
-func (c *PinnedCorpus) Bytes() int { return c.in.bytes }
-
 // Words returns the number of words of all documents.
 func (c *PinnedCorpus) Words() int { return c.in.words }
-
-// Docs returns the number of documents.
-func (c *PinnedCorpus) Docs() int { return len(c.docs.lengths) }
 
 // Weigher weighs a corpus on a device repeatedly, from pinned memory to pinned memory, and reuses
 // all buffers after the first time. This is what the papers measure.
@@ -141,9 +135,6 @@ func (w *Weigher) Weigh(ctx context.Context) (err error) {
 
 // Steps returns the steps of the last Weigh, if Options.Profile is set.
 func (w *Weigher) Steps() []Step { return w.run.steps }
-
-// numPairs returns the number of (word, document) pairs of the last Weigh.
-func (w *Weigher) numPairs() int { return len(w.pairs.gaps) }
 
 // Weights returns the weights of the last Weigh. They are valid until the next Weigh or Free.
 func (w *Weigher) Weights() *Weights {

@@ -103,26 +103,6 @@ func (o *ConcordanceOptions) keys() (keys []sortKey, err error) {
 	return keys, nil
 }
 
-// ParseQueries parses a query for an analyzer and returns it. If with and without are not empty, it
-// also parses these and sets With and Without.
-func (o *ConcordanceOptions) ParseQueries(query, with, without string,
-	an text.Analyzer) (q *Query, err error) {
-	if q, err = ParseQuery(query, an); err != nil {
-		return nil, err
-	}
-	if with != "" {
-		if o.With, err = ParseQuery(with, an); err != nil {
-			return nil, fmt.Errorf("with: %w", err)
-		}
-	}
-	if without != "" {
-		if o.Without, err = ParseQuery(without, an); err != nil {
-			return nil, fmt.Errorf("without: %w", err)
-		}
-	}
-	return q, nil
-}
-
 // Check returns an error if the options are not valid.
 func (o *ConcordanceOptions) Check() error {
 	if o.From < 0 {

@@ -80,7 +80,7 @@ func TestWordsKeepToTheirField(t *testing.T) {
 	lines := func(find func(q *Query, o ConcordanceOptions) (*Concordance, error)) (list []string) {
 		for _, query := range []string{"a", `"a b"`, `"b * c"`, `"d e a"`} {
 			o := ConcordanceOptions{Window: 4, Top: 1000, Sort: []string{"L1", "R1", "R2"}}
-			q, err := o.ParseQueries(query, "c", `"e e"`, an)
+			q, err := o.parseQueries(query, "c", `"e e"`, an)
 			if err != nil {
 				t.Fatal(err)
 			}

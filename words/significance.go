@@ -13,9 +13,6 @@ func chiTail(x float64) float64 { return math.Erfc(math.Sqrt(max(x, 0) / 2)) }
 // PValue returns the p-value of the log-likelihood ratio (two-sided).
 func (c Counts) PValue() float64 { return chiTail(math.Abs(c.table().g2())) }
 
-// fisherP returns the p-value of Fisher's exact test against an association by chance (one-sided).
-func (c Counts) fisherP() float64 { return math.Exp(c.table().fisher()) }
-
 // fisher returns the natural logarithm of the one-sided p-value of Fisher's exact test: the
 // probability of O11 or more, given the row sum, the column sum and the total. Counts are rounded
 // to integers.

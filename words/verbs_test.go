@@ -353,7 +353,7 @@ func TestConcordanceContext(t *testing.T) {
 		{"grapes", "", "high sour", 2, 2}, {"grapes", `"were high"`, "", 1, 0},
 		{"grapes", `"were high"`, "", 2, 1}, {"grapes", "*s", "", 2, 2}, {"grapes", "s*", "*igh", 2, 2}} {
 		o := ConcordanceOptions{Window: c.window}
-		q, err := o.ParseQueries(c.query, c.with, c.without, an)
+		q, err := o.parseQueries(c.query, c.with, c.without, an)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -372,7 +372,7 @@ func TestConcordanceContext(t *testing.T) {
 	}
 	o := ConcordanceOptions{}
 	for _, bad := range [][2]string{{"/(/", ""}, {"", "AND"}} {
-		if _, err := o.ParseQueries("fox", bad[0], bad[1], an); err == nil {
+		if _, err := o.parseQueries("fox", bad[0], bad[1], an); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
@@ -880,4 +880,24 @@ func TestConcordancePages(t *testing.T) {
 	if _, err := Concord(t.Context(), corpus, q, ConcordanceOptions{From: -1}); err == nil {
 		t.Error("from -1: no error")
 	}
+}
+
+// parseQueries parses a query for an analyzer and returns it. If with and without are not empty, it
+// also parses these and sets With and Without.
+func (o *ConcordanceOptions) parseQueries(query, with, without string,
+	an text.Analyzer) (q *Query, err error) {
+	if q, err = ParseQuery(query, an); err != nil {
+		return nil, err
+	}
+	if with != "" {
+		if o.With, err = ParseQuery(with, an); err != nil {
+			return nil, fmt.Errorf("with: %w", err)
+		}
+	}
+	if without != "" {
+		if o.Without, err = ParseQuery(without, an); err != nil {
+			return nil, fmt.Errorf("without: %w", err)
+		}
+	}
+	return q, nil
 }

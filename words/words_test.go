@@ -121,7 +121,7 @@ func TestCrowdedTables(t *testing.T) {
 		if p := c.PValue(); !(p >= 0 && p <= 1) {
 			t.Errorf("p of %+v is %g, want 0 to 1", c, p)
 		}
-		if p := c.fisherP(); !(p >= 0 && p <= 1) {
+		if p := math.Exp(c.table().fisher()); !(p >= 0 && p <= 1) {
 			t.Errorf("Fisher's p of %+v is %g, want 0 to 1", c, p)
 		}
 	}

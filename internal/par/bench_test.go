@@ -136,13 +136,9 @@ func BenchmarkSteps(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		name := func(s string) string { return fmt.Sprintf("%s/threads=%d", s, threads) }
 		b.Run(name("scan"), func(b *testing.B) { perItem(b, func() { InclusiveScan(threads, dst, src.random) }) })
-		b.Run(name("compact"), func(b *testing.B) {
-			perItem(b, func() { Compact(threads, dst, src.random, flags) })
-		})
 		b.Run(name("runs"), func(b *testing.B) { perItem(b, func() { RunStarts[uint32](threads, sorted) }) })
 		b.Run(name("segments"), func(b *testing.B) {
 			perItem(b, func() { Segments(threads, owner, starts[:len(starts)-1]) })
 		})
-		b.Run(name("sumbykey"), func(b *testing.B) { perItem(b, func() { SumByKey(threads, sorted, src.random) }) })
 	}
 }

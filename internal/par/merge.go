@@ -38,21 +38,6 @@ func MergeSort[T any](threads int, items, scratch []T, less func(a, b T) bool) {
 	}
 }
 
-// Order returns the numbers [0, n) in the stable order of less: the permutation that sorts items
-// which are too large to move.
-func Order[I Integer](threads, n int, less func(i, j I) bool) []I {
-	order := make([]I, n)
-	p := workers(threads, n)
-	Do(p, func(w int) {
-		lo, hi := Block(n, p, w)
-		for i := lo; i < hi; i++ {
-			order[i] = I(i)
-		}
-	})
-	MergeSort(threads, order, nil, less)
-	return order
-}
-
 // mergeSort is the sequential sort. It does not merge blocks that are already in order.
 func mergeSort[T any](a, scratch []T, less func(a, b T) bool) {
 	if len(a) <= mergeMin {

@@ -83,3 +83,10 @@ func fillStarts[I Integer, K comparable](dst []I, keys []K, lo, hi int) {
 		prev = k
 	}
 }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
