@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
@@ -236,11 +237,19 @@ func (s *Searcher) limit(ctx context.Context, r *Request) error {
 	if err := s.checkWithin(r.Within); err != nil || r.Filter == nil {
 		return err
 	}
-	found, err := s.Match(ctx, Request{Query: r.Filter, Within: r.Within, Patterns: r.Patterns, Synonyms: r.Synonyms})
+	only := Request{Query: r.Filter, Within: r.Within, Patterns: r.Patterns, Synonyms: r.Synonyms}
+	err := s.rewrite(&only)
+	if _, ok := only.Query.(query.Filter); !ok {
+		only.Query = query.Filter{Part: only.Query}
+	}
+	var sets []*docset.Set
+	if err == nil {
+		sets, err = tree.Admitted(ctx, s.tree, &only)
+	}
 	if err != nil {
 		return fmt.Errorf("filter: %w", err)
 	}
-	r.Within, r.Filter = found, nil
+	r.Within, r.Filter = &Within{Sets: sets}, nil
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Count returns the number of documents that a request matches.
 func Count(ctx context.Context, ix *Index, r *ask.Request) (int64, error) {
-	p, err := prepare(ctx, ix, r)
+	p, err := prepareKept(ctx, ix, r)
 	if err != nil || p.empty() {
 		return 0, err
 	}

@@ -54,7 +54,8 @@ type node struct {
 
 	places matcher // for phrases
 
-	set   *docset.Set // for fixed
+	set   *docset.Set // for fixed; it must not be changed
+	live  bool        // for fixed: the set has only documents that were not deleted
 	parts []*node     // for boolean
 	// seen has the plain words of parts if there are many, so that add finds equal ones.
 	seen map[wordRole]*node
@@ -91,6 +92,7 @@ type exec struct {
 	name     string         // field of src; "" means the text
 	patterns []ask.Pattern  // counts of patterns in the index that a shard was cut from
 	found    *[]ask.Pattern // where patterns are collected instead, if not nil
+	asked    *asked         // filters that may be kept; nil if they are looked at
 }
 
 // MaxExpansions is the maximum number of words that a pattern may expand to.
@@ -291,6 +293,8 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 	n := &node{kind: boolean, from: q, parts: make([]*node, 0, len(parts))}
 	for _, p := range parts {
 		r := usual
+		var part *node
+		var err error
 		switch signed := p.(type) {
 		case query.Not:
 			p, r = signed.Part, not
@@ -299,7 +303,11 @@ func (x *exec) group(q query.Node, parts []query.Node, usual role, weight float6
 		case query.Must:
 			p, r = signed.Part, must
 		}
-		part, err := x.compile(p, weight)
+		if r == filter {
+			part, err = x.filter(p)
+		} else {
+			part, err = x.compile(p, weight)
+		}
 		if err != nil {
 			return nil, err
 		}

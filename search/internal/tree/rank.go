@@ -89,7 +89,7 @@ func (h *ranking) push(doc uint32, score float32) {
 
 // Search answers a request that has a tree. It uses one core, unless only words score.
 func Search(ctx context.Context, ix *Index, r *ask.Request) (*ask.Result, error) {
-	p, err := prepare(ctx, ix, r)
+	p, err := prepareKept(ctx, ix, r)
 	if err != nil {
 		return nil, err
 	}
@@ -466,6 +466,9 @@ func (x *exec) limit(root *node, live *docset.Set, mode ask.Mode) (*docset.Set, 
 func (x *exec) limitBy(parts []*node, live *docset.Set) (*docset.Set, error) {
 	if len(parts) == 0 {
 		return live, nil
+	}
+	if n := parts[0]; len(parts) == 1 && n.role == filter && n.live && (live == nil || live == x.e.Live) {
+		return n.set, nil
 	}
 	return x.matchParts(&node{kind: boolean, parts: parts}, live)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/filters"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -16,13 +17,23 @@ type Index struct {
 	engines []*eval.Engine
 	// search answers requests of plain words on all segments.
 	search func(context.Context, *ask.Request) (*ask.Result, error)
+	kept   *filters.Cache
 }
 
 // Of returns an index of one segment.
-func Of(e *eval.Engine) *Index { return &Index{[]*eval.Engine{e}, e.Search} }
+func Of(e *eval.Engine) *Index { return indexOf([]*eval.Engine{e}, e.Search) }
 
 // Over returns an index of several segments.
-func Over(s *eval.Segments) *Index { return &Index{s.Parts, s.Search} }
+func Over(s *eval.Segments) *Index { return indexOf(s.Parts, s.Search) }
+
+func indexOf(engines []*eval.Engine,
+	search func(context.Context, *ask.Request) (*ask.Result, error)) *Index {
+	docs := 0
+	for _, e := range engines {
+		docs += e.Index.Docs()
+	}
+	return &Index{engines, search, filters.New(docs)}
+}
 
 // plan is a query on all segments. The trees of all segments have the same shape: a word has the
 // same position in each and the counts of all segments.
@@ -63,18 +74,32 @@ func (p *plan) segment(doc uint32) int {
 }
 
 func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
-	return prepareTo(ctx, ix, r, nil)
+	return prepareTo(ctx, ix, r, nil, nil)
+}
+
+// prepareKept is prepare for callers that do not look into filters: their documents may be kept
+// from an earlier request.
+func prepareKept(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
+	if ix.kept == nil || r.Patterns != nil { // what a pattern matches depends on these
+		return prepare(ctx, ix, r)
+	}
+	a := asked{cache: ix.kept, segments: len(ix.engines)}
+	p, err := prepareTo(ctx, ix, r, nil, &a)
+	if err == nil {
+		a.keep()
+	}
+	return p, err
 }
 
 // Patterns lists the patterns of a request with their words.
 func Patterns(ctx context.Context, ix *Index, r *ask.Request) (found []ask.Pattern, err error) {
-	_, err = prepareTo(ctx, ix, r, &found)
+	_, err = prepareTo(ctx, ix, r, &found, nil)
 	return found, err
 }
 
-// prepareTo also collects patterns, if found is not nil.
-func prepareTo(ctx context.Context, ix *Index, r *ask.Request,
-	found *[]ask.Pattern) (*plan, error) {
+// prepareTo also collects patterns, if found is not nil, and filters, if a is not nil.
+func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Pattern,
+	a *asked) (*plan, error) {
 	if err := ask.CheckChoices(r); err != nil {
 		return nil, ask.Fault(err)
 	}
@@ -87,7 +112,7 @@ func prepareTo(ctx context.Context, ix *Index, r *ask.Request,
 			x = new(exec)
 		}
 		*x = exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions,
-			found: found}
+			found: found, asked: a}
 		if r.Patterns != nil {
 			x.patterns = *r.Patterns
 		}
@@ -120,7 +145,20 @@ func (p *plan) live(r *ask.Request) []*docset.Set {
 
 // Match finds all documents that a request matches, as one set per segment.
 func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error) {
-	p, err := prepare(ctx, ix, r)
+	return match(ctx, ix, r, (*exec).match)
+}
+
+// Admitted is Match for a request that is only a filter. The sets must not be changed: they may be
+// kept for other requests.
+func Admitted(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error) {
+	return match(ctx, ix, r, func(x *exec, root *node, live *docset.Set) (*docset.Set, error) {
+		return x.limitBy(root.parts, live)
+	})
+}
+
+func match(ctx context.Context, ix *Index, r *ask.Request,
+	of func(*exec, *node, *docset.Set) (*docset.Set, error)) ([]*docset.Set, error) {
+	p, err := prepareKept(ctx, ix, r)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +166,7 @@ func Match(ctx context.Context, ix *Index, r *ask.Request) ([]*docset.Set, error
 	for i, x := range p.parts {
 		if p.empty() {
 			sets[i] = docset.New(x.docs)
-		} else if sets[i], err = x.match(p.roots[i], x.live(r)); err != nil {
+		} else if sets[i], err = of(x, p.roots[i], x.live(r)); err != nil {
 			return nil, ask.Fault(err)
 		}
 	}
