@@ -29,18 +29,20 @@ func zipped(files ...string) []byte {
 }
 
 // onePage is a PDF whose page has some content. Its table of objects is right.
-func onePage(content string) []byte {
+func onePage(content string, font ...string) []byte {
+	if font == nil {
+		font = []string{"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"}
+	}
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
 	var at []int
-	for i, object := range []string{
+	for i, object := range append([]string{
 		"<</Type/Catalog/Pages 2 0 R>>",
 		"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-		"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>",
+		"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 6 0 R>>>>>>",
 		fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(content), content),
-		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
 		"<</Title(A page)/Author(Anna)/CreationDate(D:20240229120000Z)>>",
-	} {
+	}, font...) {
 		at = append(at, b.Len())
 		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
 	}
@@ -49,8 +51,32 @@ func onePage(content string) []byte {
 	for _, n := range at {
 		fmt.Fprintf(&b, "%010d 00000 n \n", n)
 	}
-	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R/Info 6 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
+	fmt.Fprintf(&b, "trailer\n<</Size %d/Root 1 0 R/Info 5 0 R>>\nstartxref\n%d\n%%%%EOF\n", len(at)+1, start)
 	return b.Bytes()
+}
+
+// The text of fonts without a table comes from the names of their glyphs: those of the font's program,
+// or of differences from it. Bitmaps of TeX's fonts have the ligatures of Computer Modern.
+func TestNamesOfGlyphs(t *testing.T) {
+	program := "%!PS-AdobeFont-1.1: CMR10\n/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\n" +
+		"dup 11 /ff put\ndup 12 /fi put\ndup 13 /fl put\ndup 14 /ffi put\ndup 15 /ffl put\n" +
+		"dup 25 /germandbls put\ndup 97 /a put\ndup 300 /b put\nreadonly def\ncurrentfile eexec dup 98 /a put"
+	stream := fmt.Sprintf("<</Length %d>>stream\n%s\nendstream", len(program), program)
+	const embedded = "<</Type/Font/Subtype/Type1/BaseFont/A+CMR10%s/FontDescriptor<</Flags 4/FontFile 7 0 R>>>>"
+	const content = "BT /F 10 Tf (a\\013\\014\\015\\016\\017 b\\031) Tj ET"
+	for _, c := range []struct{ want, encoding, font string }{
+		{"afffiflffiffl bß", "", embedded},
+		{"af_i+ffl bß", "/Encoding<</Differences[11/f/underscore/i/plus]>>", embedded},
+		{"affiA😀fffi bß", "/Encoding<</Differences[11/f_f_i/uni0041/u1F600/ff.alt/fi/nonsense]>>", embedded},
+		{"aff  bß", "/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[11/ff 25/germandbls]>>", embedded},
+		{"afffiflffiffl b", "/LastChar 98/Encoding<</Differences[11/a11/a12/a13/a14/a15]>>", "<</Type/Font/Subtype/Type3%s>>"},
+		{"a  b", "/LastChar 200/Encoding<</Differences[11/a11/a12/a13/a14/a15]>>", "<</Type/Font/Subtype/Type3%s>>"},
+	} {
+		docs, err := Read("a.pdf", onePage(content, fmt.Sprintf(c.font, c.encoding), stream), Options{})
+		if err != nil || string(docs[0].Text) != c.want {
+			t.Errorf("%s: %v %v, want %q", c.encoding, docs, err, c.want)
+		}
+	}
 }
 
 const (

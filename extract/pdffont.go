@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"encoding/hex"
 	"io"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/ledongthuc/pdf"
 )
@@ -108,13 +110,13 @@ func (f *pdfFont) wideWidths(v pdf.Value) {
 	}
 }
 
-// names fills in the text of codes of one byte by the names of their glyphs. The module has the
-// tables, and applies them to strings.
+// names fills in the text of codes of one byte by the names of their glyphs.
 func (f *pdfFont) names(v pdf.Value) {
-	font := pdf.Font{V: v}
-	if v.Key("Encoding").Kind() == pdf.Null && v.Key("ToUnicode").Kind() == pdf.Stream {
+	encoding, program := v.Key("Encoding"), v.Key("FontDescriptor").Key("FontFile")
+	if encoding.Kind() == pdf.Null && v.Key("ToUnicode").Kind() == pdf.Stream && program.Kind() != pdf.Stream {
 		return // toUnicode does the same
 	}
+	font := pdf.Font{V: v}
 	e := font.Encoder()
 	for code := range 256 {
 		f.encoding[code] = e.Decode(string([]byte{byte(code)}))
@@ -122,6 +124,126 @@ func (f *pdfFont) names(v pdf.Value) {
 			f.encoding[code] = string(rune(code))
 		}
 	}
+	var names [256]string
+	if encoding.Kind() == pdf.Null || encoding.Kind() == pdf.Dict && encoding.Key("BaseEncoding").Kind() == pdf.Null {
+		type1Names(program, &names)
+	}
+	differ, at := encoding.Key("Differences"), 0
+	for i := range min(differ.Len(), mostCodes) {
+		switch x := differ.Index(i); x.Kind() {
+		case pdf.Integer:
+			at = int(x.Int64())
+		case pdf.Name:
+			if at >= 0 && at < len(names) {
+				names[at] = x.Name()
+			}
+			at++
+		}
+	}
+	for code, text := range textOfNames(&names) {
+		if text != "" {
+			f.encoding[code] = text
+		}
+	}
+	// Bitmaps of TeX's fonts have names that say nothing, such as a12. They are coded as Computer
+	// Modern is, if they have no letters beyond ASCII.
+	if v.Key("Subtype").Name() == "Type3" && v.Key("LastChar").Int64() < 0x80 {
+		for i, text := range []string{"ff", "fi", "fl", "ffi", "ffl"} {
+			if code := 11 + i; len(f.encoding[code]) == 1 { // a control character
+				f.encoding[code] = text
+			}
+		}
+	}
+}
+
+var type1Code = regexp.MustCompile(`dup\s+(\d+)\s*/([A-Za-z0-9._]+)\s+put`)
+
+// type1Names reads the encoding of a Type 1 font from its program, which begins as text:
+//
+//	/Encoding 256 array ... dup 12 /fi put dup 13 /fl put ... readonly def
+func type1Names(program pdf.Value, names *[256]string) {
+	if program.Kind() != pdf.Stream {
+		return
+	}
+	r := program.Reader()
+	defer r.Close()
+	head, _ := io.ReadAll(io.LimitReader(r, 1<<16)) // of a broken stream, the beginning
+	_, head, _ = bytes.Cut(head, []byte("/Encoding"))
+	head, _, _ = bytes.Cut(head, []byte("eexec"))
+	for _, m := range type1Code.FindAllSubmatch(head, -1) {
+		if code, err := strconv.Atoi(string(m[1])); err == nil && code < len(names) {
+			names[code] = string(m[2])
+		}
+	}
+}
+
+var glyphName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
+
+// textOfNames returns the text of glyphs by their names, as Adobe's specification of glyph names has
+// it: uni0066, u1F600, and f_f_i, of which each part has a name. The module has the list of the
+// others, and applies it to fonts of files: such a file is made of the names. Text of names that are
+// unknown is empty.
+func textOfNames(names *[256]string) (text [256]string) {
+	var parts [][]string // of each name
+	var listed []string
+	for _, name := range names {
+		name, _, _ = strings.Cut(name, ".") // a.small is a form of a
+		var of []string
+		for _, part := range strings.Split(name, "_") {
+			if glyphName.MatchString(part) {
+				of = append(of, part)
+			}
+		}
+		parts = append(parts, of)
+		listed = append(listed, of...)
+	}
+	known := glyphTexts(listed)
+	for code, of := range parts {
+		for _, part := range of {
+			text[code] += known[part]
+		}
+	}
+	return text
+}
+
+// glyphTexts returns the texts of names.
+func glyphTexts(names []string) map[string]string {
+	known := map[string]string{}
+	for some := range slices.Chunk(names, ' ') { // at codes of control characters, which no glyph is
+		file := "%PDF-1.4\nxref\n0 1\n0000000000 65535 f \ntrailer\n<</Size 1/Root 0 0 R/Encoding<</Differences[0/" +
+			strings.Join(some, "/") + "]>>>>\nstartxref\n9\n%%EOF\n"
+		r, err := pdf.NewReader(strings.NewReader(file), int64(len(file)))
+		if err != nil {
+			return known
+		}
+		font := pdf.Font{V: r.Trailer()}
+		listed := font.Encoder()
+		for code, name := range some {
+			if s := listed.Decode(string([]byte{byte(code)})); s != string(rune(code)) {
+				known[name] = s
+			} else if s, ok := unicodeName(name); ok {
+				known[name] = s
+			}
+		}
+	}
+	return known
+}
+
+// unicodeName returns the text of a name that is a number: uni and four digits, of which there may be
+// several, or u and four to six.
+func unicodeName(name string) (text string, ok bool) {
+	digits, several := strings.CutPrefix(name, "uni")
+	if several && len(digits) >= 4 && len(digits)%4 == 0 && strings.ToUpper(digits) == digits {
+		if _, err := hex.DecodeString(digits); err == nil {
+			return utf16Text(digits), true
+		}
+	}
+	digits, single := strings.CutPrefix(name, "u")
+	if n, err := strconv.ParseUint(digits, 16, 32); single && err == nil && len(digits) >= 4 && len(digits) <= 6 &&
+		n <= utf8.MaxRune && utf8.ValidRune(rune(n)) && strings.ToUpper(digits) == digits {
+		return string(rune(n)), true
+	}
+	return "", false
 }
 
 // toUnicode reads a table of codes and their text, such as
