@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -316,6 +318,52 @@ func TestFilesOnDisk(t *testing.T) {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "checksum") ||
 			!strings.Contains(err.Error(), path) {
 			t.Errorf("%v: a wrong byte gives %v, want an error of a checksum that names the file", k, err)
+		}
+	}
+}
+
+// asked is a context that counts how often it is asked, and is cancelled from a question on.
+type asked struct {
+	context.Context
+	times, until int
+}
+
+func (c *asked) Err() error {
+	if c.times++; c.times > c.until {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A build of an xbw asks its context in every pass over the nodes, at least at every 65,536th, and
+// stops wherever it is cancelled.
+func TestBuildStopsEverywhere(t *testing.T) {
+	words := generated(200_000, 1)
+	for _, k := range []Kind{XBW, XBWPaper} {
+		var b bytes.Buffer
+		whole := &asked{t.Context(), 0, math.MaxInt}
+		if err := Build(whole, words, Options{Kind: k}, &b); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Parse(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The words are read twice. Sorting keys and ends are passes over the nodes, and inner nodes
+		// and heads of XBW; there is a bit vector for each character.
+		m := d.meta
+		passes := map[Kind]int{XBW: 4, XBWPaper: 2}[k]
+		if want := 2*words.Len()>>16 + m.chars + passes*(m.nodes>>16); whole.times < want {
+			t.Errorf("%v: a build of %d nodes asks %d times, want %d", k, m.nodes, whole.times, want)
+		}
+		for i := range 12 {
+			stopped := &asked{t.Context(), 0, whole.times * (i + 1) / 13}
+			if err := Build(stopped, words, Options{Kind: k}, io.Discard); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v: cancelled after %d of %d questions it gives %v", k, stopped.until, whole.times, err)
+			}
+			if over := stopped.times - stopped.until; over > m.chars+10 {
+				t.Errorf("%v: cancelled, it asks %d times more", k, over)
+			}
 		}
 	}
 }

@@ -22,11 +22,14 @@ func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, pl
 	keys := make([]uint64, n)
 	order, place = make([]uint32, n), make([]uint32, n)
 	top := (fit - 1) * width
-	for x := range keys {
+	for x, from := range until(ctx, t.parent) {
 		order[x] = uint32(x)
 		if x > 0 {
-			keys[x] = uint64(a.code[t.char[x]])<<top | keys[t.parent[x]]>>width
+			keys[x] = uint64(a.code[t.char[x]])<<top | keys[from]>>width
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
 	par.RadixSortPairs(threads, keys, order, nil, nil, 0, fit*width)
 
@@ -57,11 +60,8 @@ func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, pl
 	type item struct{ key, node uint32 }
 	var items []item
 	for len(groups) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
 		var left []span
-		for _, g := range groups {
+		for _, g := range until(ctx, groups) {
 			items = items[:0]
 			for _, x := range order[g.from:g.to] {
 				items = append(items, item{place[up[x]], x})
@@ -85,6 +85,9 @@ func xbwOrder(ctx context.Context, t *trie, a *alphabet, threads int) (order, pl
 				}
 				place[items[i].node] = uint32(at)
 			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
 		groups = left
 		next := make([]uint32, n)

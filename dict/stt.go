@@ -87,11 +87,14 @@ func buildSTT(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 	for i := range next {
 		next[i] = -1
 	}
-	for x := range number {
+	for x, from := range until(ctx, t.parent) {
 		number[x] = -1
 		if x > 0 {
-			next[int(t.parent[x])*m.chars+int(a.code[t.char[x]])-1] = int32(x)
+			next[int(from)*m.chars+int(a.code[t.char[x]])-1] = int32(x)
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	for i, x := range t.ends {
 		number[x] = int32(i)

@@ -190,7 +190,7 @@ func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 			}
 		}
 		inner = appendPlain(nil, t.nodes(), func(yield func(int) bool) {
-			for k, x := range order {
+			for k, x := range until(ctx, order) {
 				if has[x] && !yield(k) {
 					return
 				}
@@ -214,7 +214,7 @@ func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 	// The ones of B_c are the rows of the parents of the nodes reached by c.
 	ones := func(c int) iter.Seq[int] {
 		return func(yield func(int) bool) {
-			for _, x := range order[first[c]:first[c+1]] {
+			for _, x := range until(ctx, order[first[c]:first[c+1]]) {
 				if !yield(int(rows[t.parent[x]])) {
 					return
 				}
@@ -224,10 +224,25 @@ func buildXBW(ctx context.Context, w *Words, m *meta, o *Options, out *sections.
 	if err := writeDown(ctx, out, o.Kind, len(a.chars), m.rows, ones); err != nil {
 		return err
 	}
-	if err := writeEnds(out, w, t, a, m, order, rows, inner); err != nil || !t.cut {
+	if err := writeEnds(ctx, out, w, t, a, m, order, rows, inner); err != nil || !t.cut {
 		return err
 	}
-	return out.Section("heads", sections.Bytes(heads(t, a, m, place)))
+	list := heads(ctx, t, a, m, place)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return out.Section("heads", sections.Bytes(list))
+}
+
+// until yields a list with its indexes, but ends early if the context does: look at it afterwards.
+func until[T any](ctx context.Context, list []T) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i, x := range list {
+			if i%(1<<16) == 0 && ctx.Err() != nil || !yield(i, x) {
+				return
+			}
+		}
+	}
 }
 
 // Heads have at most maxHeads characters, and there are at least headsShare times as many rows as
@@ -239,7 +254,7 @@ const (
 )
 
 // heads chooses m.heads and returns the nodes of all strings of up to this length.
-func heads(t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
+func heads(ctx context.Context, t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
 	size, all := 1, 0
 	for m.heads < maxHeads && size*len(a.chars)*headsShare <= m.rows && len(a.chars) > 1 {
 		size *= len(a.chars)
@@ -252,8 +267,10 @@ func heads(t *trie, a *alphabet, m *meta, place []uint32) []uint32 {
 	level := headLevels(len(a.chars), m.heads)
 	list := make([]uint32, all)
 	depth, code := make([]uint8, t.nodes()), make([]uint32, t.nodes()) // of nodes up to this depth
-	for x := 1; x < t.nodes(); x++ {
-		p := t.parent[x]
+	for x, p := range until(ctx, t.parent) {
+		if x == 0 {
+			continue
+		}
 		if int(depth[p]) >= m.heads {
 			depth[x] = depth[p] // too deep, and so are its descendants
 			continue
@@ -271,14 +288,14 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 	var lines []uint64
 	var w rrrWriter
 	for c := range chars {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		if k == XBWPlain {
 			lines = appendPlain(lines, rows, ones(c))
 		} else {
 			w.add(rows, ones(c))
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if k == XBWPlain {
 		return out.Section("lines", sections.Bytes(lines))
@@ -295,8 +312,8 @@ func writeDown(ctx context.Context, out *sections.Writer, k Kind, chars, rows in
 }
 
 // writeEnds writes where words end: the rows at which one ends, the leaves, and their tails.
-func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, order, rows []uint32,
-	inner []uint64) error {
+func writeEnds(ctx context.Context, out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta,
+	order, rows []uint32, inner []uint64) error {
 	wordAt := make([]int32, t.nodes()) // for each node, the number of the word that ends there + 1
 	for i, x := range t.ends {
 		wordAt[x] = int32(i) + 1
@@ -307,7 +324,7 @@ func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, or
 	}
 	tails := newTailsWriter(a)
 	terminal := appendPlain(nil, m.rows, func(yield func(int) bool) {
-		for k, x := range order {
+		for k, x := range until(ctx, order) {
 			if has != nil {
 				if _, ok := has.rank(0, k); !ok {
 					tails.add(t.tail(w, int(wordAt[x])-1))
@@ -319,6 +336,9 @@ func writeEnds(out *sections.Writer, w *Words, t *trie, a *alphabet, m *meta, or
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := out.Section("terminal", sections.Bytes(terminal)); err != nil {
 		return err
 	}

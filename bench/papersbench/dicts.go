@@ -2,6 +2,7 @@ package papersbench
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -38,10 +39,13 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 	ranked := weighbench.Generated(a.vocabularies[last])
 	for i, n := range a.vocabularies {
 		words, err := ranked.Top(n)
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
 		}
 		byFrequency, equally := ranked.Draw(n, a.lookups, 1, true), ranked.Draw(n, a.lookups, 1, false)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m, v := lengthsOf(byFrequency)
 		mu, vu := lengthsOf(equally)
 		lengths.Rows = append(lengths.Rows, []string{strconv.Itoa(n), m, v, mu, vu})
@@ -49,6 +53,9 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 		if i == last || i == max(0, last-2) {
 			for _, m := range textLengths(a.lookups) {
 				texts = append(texts, ranked.Draw(n, m, 1, true))
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
 			}
 		}
 		rows := [3][]string{{strconv.Itoa(n)}, {strconv.Itoa(n)}, {strconv.Itoa(n)}}
@@ -122,8 +129,12 @@ func (o *Options) dictionary(ctx context.Context, words *dict.Words, k dict.Kind
 	for i, t := range append([]*dict.Text{frequent, uniform}, lengths...) {
 		var timing weighbench.Timing
 		for range 2 {
-			if found := timing.Round(t, d); found != t.Len() {
-				return of, fmt.Errorf("%v found %d of %d words", k, found, t.Len())
+			found, err := timing.Round(ctx, t, d)
+			if err == nil && found != t.Len() {
+				err = fmt.Errorf("%v found %d of %d words", k, found, t.Len())
+			}
+			if err != nil {
+				return of, err
 			}
 		}
 		if i < 2 {

@@ -1,6 +1,7 @@
 package weighbench
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate/dict"
+	"github.com/collocate/collocate/internal/given"
 )
 
 // Uniform draws a text of n words with equal probability: the papers' T_unif.
@@ -138,8 +140,14 @@ const stretch = 1 << 10
 
 // Round looks up all words of the text, which must be the same in every round, and returns the
 // number of words that were found.
-func (m *Timing) Round(t *dict.Text, d dict.Dict) (found int) {
+func (m *Timing) Round(ctx context.Context, t *dict.Text, d dict.Dict) (found int, err error) {
+	if err := given.Context(ctx); err != nil {
+		return 0, err
+	}
 	for from, i := 0, 0; from < t.Len(); from, i = from+stretch, i+1 {
+		if err := ctx.Err(); err != nil {
+			return found, err
+		}
 		start := time.Now()
 		found += lookUp(t, d, from, min(from+stretch, t.Len()))
 		took := time.Since(start)
@@ -148,7 +156,7 @@ func (m *Timing) Round(t *dict.Text, d dict.Dict) (found int) {
 		}
 		m.best[i] = min(m.best[i], took)
 	}
-	return found
+	return found, nil
 }
 
 func lookUp(t *dict.Text, d dict.Dict, from, to int) (found int) {

@@ -113,11 +113,11 @@ func TestTexts(t *testing.T) {
 		"frequent, many": DrawText(w, n, 1, true), "uniform, many": DrawText(w, n, 1, false),
 	} {
 		var m Timing
-		if found := m.Round(text, d); found != n || text.Len() != n {
-			t.Errorf("%s: %d of %d words found", name, found, text.Len())
+		if found, err := m.Round(t.Context(), text, d); err != nil || found != n || text.Len() != n {
+			t.Errorf("%s: %d of %d words found, error %v", name, found, text.Len(), err)
 		}
 		first := m.Total()
-		if m.Round(text, d); first <= 0 || m.Total() > first {
+		if _, err := m.Round(t.Context(), text, d); err != nil || first <= 0 || m.Total() > first {
 			t.Errorf("%s: a total of %v after one round and %v after two, want no more", name, first, m.Total())
 		}
 	}

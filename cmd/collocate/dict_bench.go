@@ -197,12 +197,15 @@ func benchDicts(cmd *cobra.Command, a *app, words *dict.Words, ranked *weighbenc
 	times := make([]struct{ freq, unif weighbench.Timing }, len(open))
 	for range benchRounds {
 		for i, d := range open {
-			if err := cmd.Context().Err(); err != nil {
-				return nil, err
+			if d == nil {
+				continue
 			}
-			if d != nil {
-				times[i].freq.Round(freq, d)
-				times[i].unif.Round(unif, d)
+			_, err := times[i].freq.Round(cmd.Context(), freq, d)
+			if err == nil {
+				_, err = times[i].unif.Round(cmd.Context(), unif, d)
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 	}
