@@ -93,6 +93,17 @@ func TestPagesFollowEachOther(t *testing.T) {
 				if err != nil || found.Total != int64(len(hits)) || !reflect.DeepEqual(found.Facets, whole.Facets) {
 					t.Fatalf("%+v: total %d, facets %v, %v; want %d, %v", r, found.Total, found.Facets, err, len(hits), whole.Facets)
 				}
+				// Hits of a later page are explained as those of the first.
+				var docs []uint32
+				for _, hit := range found.Hits {
+					docs = append(docs, hit.Doc)
+				}
+				explained, err := s.Explanations(ctx, r, docs)
+				r.After = nil
+				want, wrong := s.Explanations(ctx, r, docs)
+				if fmt.Sprint(err) != fmt.Sprint(wrong) || !reflect.DeepEqual(explained, want) {
+					t.Fatalf("%+v: explanations %v, %v; want %v, %v", r, explained, err, want, wrong)
+				}
 			}
 		}
 	}

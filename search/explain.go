@@ -70,6 +70,7 @@ func (s *Searcher) Explanations(ctx context.Context, r Request,
 		return nil, err
 	}
 	defer s.leave()
+	r.After = nil // the documents are known
 	if r.Nearest != nil {
 		return s.explainNearest(ctx, r, docs)
 	}

@@ -47,6 +47,9 @@ func TestEmptyIndexKeepsItsFields(t *testing.T) {
 		if !s.Index().HasText() {
 			t.Errorf("%s: the text is not stored, want that it is", when)
 		}
+		if stats := s.Index().Stats(); len(stats.Fields) != 4 || !stats.StoredText {
+			t.Errorf("%s: statistics %+v, want four fields and stored text", when, stats)
+		}
 		q, err := query.Parse("title:rose tag:red year:>1990", query.Options{Fields: s.Fields()})
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)

@@ -471,7 +471,12 @@ func (g *Reader) RepeatedID() (id string, found bool, err error) {
 // Stats describes the index. Bytes and parts are sums over the segments.
 func (g *Reader) Stats() index.Stats {
 	if len(g.segments) == 0 {
-		return index.Stats{Analyzer: g.analyzer, Generation: g.generation, Root: g.root, Parts: []index.Part{}}
+		none := index.Stats{Analyzer: g.analyzer, Generation: g.generation, Root: g.root, Parts: []index.Part{},
+			StoredText: g.hasTexts}
+		if g.schema != nil {
+			none.Fields = g.schema.Fields
+		}
+		return none
 	}
 	all := g.segments[0].Stats()
 	perPosting := all.BytesPerPosting * float64(all.Postings)

@@ -18,6 +18,22 @@ if (!browserPath) {
 }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** brokenNumbers runs in a page and returns the numbers that a line end divides. */
+function brokenNumbers() {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const range = document.createRange(), found = []
+  for (let n = 0; n < 5000 && texts.nextNode(); n++) {
+    const node = texts.currentNode
+    if (node.parentElement.closest('pre, script, .visually-hidden') || !node.parentElement.checkVisibility()) continue
+    for (const m of node.data.matchAll(/\d[\d,.]*\d/g)) {
+      range.setStart(node, m.index)
+      range.setEnd(node, m.index + m[0].length)
+      if (new Set([...range.getClientRects()].map((r) => Math.round(r.top / 4))).size > 1) found.push(m[0])
+    }
+  }
+  return found
+}
+
 /** start runs a server until stop, and resolves to its address. */
 function start(args) {
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'pipe'] })
@@ -168,6 +184,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
       await does(page)
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
       check(over <= 0, `${name}: ${over} pixels too wide`)
+      const broken = await page.evaluate(brokenNumbers)
+      check(!broken.length, `${name}: numbers on two lines: ${broken.slice(0, 5)}`)
       if (quiet) check(errors.length === 0, `${name}: ${errors.join('; ')}`)
       // axe is injected through the debugging protocol, as the page's CSP would block a script.
       const session = await context.newCDPSession(page)
@@ -731,6 +749,109 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
       await page.route('**/v1/jobs/*/events', () => { /* no answer */ })
     },
   })
+  look('newest first; links, line breaks and right-to-left text', changingBase + '/', async (page) => {
+    await page.getByRole('button', { name: '+ Add data' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add data' })
+    const rows = [{ id: 'n1', title: 'Old', date: '2001-01-01', text: 'one\ntwo\nthree', link: 'https://example.org/a?b=1' },
+      { id: 'n2', title: 'New', date: '2024-05-06', text: 'مرحبا بالعالم', link: 'https://example.org/n' }, { id: 'n3', title: 'Middle', date: '2010-01-01', text: 'plain', link: 'no link' }]
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'news.jsonl', mimeType: 'application/json', buffer: Buffer.from(rows.map((r) => JSON.stringify(r)).join('\n') + '\n') })
+    await dialog.getByLabel('into').selectOption('')
+    await dialog.getByRole('button', { name: 'Add 3 documents' }).click()
+    await page.getByText('news has 3 documents').waitFor()
+    await page.getByRole('heading', { name: 'The newest' }).waitFor()
+    check((await page.locator('.title').allInnerTexts()).join() === 'New,Middle,Old', 'the newest are first: ' + await page.locator('.title').allInnerTexts())
+    const tries = await page.getByText(/^Try /).innerText()
+    check(/^Try New, Middle, Old\. |^Try Middle\. |^Try New, Middle, Old\.$/.test(tries) || /^Try \S.*, \S/.test(tries) || /^Try Middle/.test(tries), 'examples with blanks between them: ' + tries)
+    await page.getByRole('link', { name: 'Old' }).first().click()
+    const reader = page.getByRole('dialog')
+    check((await reader.getByRole('link', { name: 'https://example.org/a?b=1' }).getAttribute('href')) === 'https://example.org/a?b=1', 'an address is a link')
+    const tall = (text) => reader.getByText(text).last().evaluate((e) => { const r = document.createRange(); r.selectNodeContents(e); return new Set([...r.getClientRects()].map((q) => Math.round(q.top))).size })
+    check((await tall('two')) >= 3, 'line breaks are kept')
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'New', exact: true }).last().click()
+    check((await reader.getByText('مرحبا بالعالم').last().evaluate((e) => getComputedStyle(e).direction)) === 'rtl', 'Arabic is written from the right')
+  })
+  look('all hits, beyond those that can be gone to at once', bareBase + '/?q=cells&n=100&start=900', async (page) => {
+    await page.getByText(/^901–1,000 of/).waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText(/^1,001–1,100 of/).waitFor()
+    await page.reload()
+    await page.getByText(/^1,001–1,100 of/).waitFor()
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await page.getByText(/^901–1,000 of/).waitFor()
+  })
+  look('documents in the order of two fields', storiesBase + '/', async (page) => {
+    await page.getByLabel('Order').selectOption('genre')
+    await page.getByLabel('Then', { exact: true }).selectOption('year:desc')
+    await page.waitForURL(/sort=genre%2Cyear%3Adesc/)
+    await page.getByRole('heading', { name: 'The first by genre, then year, descending' }).waitFor()
+    await page.waitForFunction(() => [...document.querySelectorAll('.title')].map((t) => t.textContent).join() === 'Two Roads,Night Train,The Heist,Silent Sea')
+  })
+  look('without a network', storiesBase + '/?q=heist', async (page) => {
+    await page.getByText('The best 3 of 3').waitFor()
+    await page.context().setOffline(true)
+    await page.getByLabel('Words to search for').fill('train')
+    await page.getByRole('alert').getByText('The server does not respond').waitFor()
+    await page.context().setOffline(false)
+    await page.getByText('The best 1 of 1').waitFor() // by itself
+    check((await page.getByRole('alert').count()) === 0, 'no error is left')
+  }, { quiet: false })
+  look('adding many documents shows how far it is, and stops', changingBase + '/', async (page) => {
+    await page.getByRole('button', { name: '+ Add data' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add data' })
+    await dialog.locator('input[type=file]').setInputFiles({ name: 'much.csv', mimeType: 'text/csv', buffer: Buffer.from('id,name\n' + Array.from({ length: 4500 }, (_, i) => `${i},name ${i}`).join('\n') + '\n') })
+    await dialog.getByLabel('into').selectOption('')
+    await page.route('**/documents?refresh=true', () => { /* the last part is never answered */ })
+    await dialog.getByRole('button', { name: 'Add 4,500 documents' }).click()
+    await dialog.getByText('4,000 of 4,500 documents sent').waitFor()
+    check((await dialog.getByLabel('Documents sent').getAttribute('value')) === '4000', 'a bar shows how far it is')
+    await dialog.getByRole('button', { name: 'Stop' }).click()
+    await dialog.getByRole('alert').getByText('Stopped. 4,000 documents are in much.').waitFor()
+    await page.unroute('**/documents?refresh=true')
+    await dialog.getByRole('button', { name: 'Add 4,500 documents' }).click()
+    await page.getByText('much has 4,500 documents').waitFor()
+  }, { quiet: false })
+  look('the filter of lines reads all of them', base + '/lines?q=cell&near=lipid', async (page) => {
+    const lines = async (more) => (await (await fetch(base + '/v1/concordance?q=cell&window=10&count=1&' + more)).json())
+    const [first, all] = [await lines('top=100'), await lines('with=lipid&top=1000')]
+    await page.getByText(`1–${Math.min(100, all.total)} of ${all.total.toLocaleString('en')} lines, in`).waitFor()
+    const early = new Set(first.lines.map((l) => l.document + l.right))
+    check(first.total > 100 && all.lines.some((l) => !early.has(l.document + l.right)), 'some are beyond the first 100')
+    check((await page.locator('tbody tr').count()) === Math.min(100, all.total), 'all are listed')
+  })
+  look('the network of a word is no knot of function words', base + '/words?q=membrane', async (page) => {
+    await page.locator('.company .network circle').first().waitFor()
+    const words = await page.locator('.company .network text').allInnerTexts()
+    const usual = words.filter((w) => /^(the|of|and|to|in|a|is|for|with|by|on|that|as|are|was|this|at|be|from)$/.test(w))
+    check(words.length > 10 && !usual.length, 'function words: ' + usual)
+  })
+  look('no snippet is empty', base + '/?q=cell+membrane&n=100', async (page) => {
+    await page.locator('article').nth(99).waitFor()
+    const empty = await page.locator('article p[dir=auto]').evaluateAll((all) => all.filter((p) => !/\p{L}{3}/u.test(p.textContent)).length)
+    check(empty === 0, `${empty} snippets without words`)
+    check((await page.locator('article p[dir=auto]').count()) >= 95, 'hits have snippets')
+  })
+  look('a table beyond what can be shown', bareBase + '/table?q=cells&start=5000', async (page) => {
+    await page.getByRole('alert').getByText('Only the first 1,000 results can be shown here. Narrow the search down.').waitFor()
+  }, { quiet: false })
+  // The command of a view gives what the view saves.
+  for (const [view, verb, key, at = storiesBase, index = 'stories'] of [['/lines?q=heist&f=genre%3Acrime', 'concordance', 'left'], ['/words?list=words&f=genre%3Acrime', 'wordlist', 'word'], ['/words?q=heist&list=collocates&least=1', 'collocations', 'word2'],
+    ['/words?list=sequences&f=genre%3Acrime&least=1', 'ngrams', 'ngram'], ['/words?q=membrane&list=keywords', 'keywords', 'word', base, 'elife'], ['/table?f=genre%3Acrime', 'search', 'id']]) {
+    look(`the command of ${verb} gives the saved file`, at + view, async (page) => {
+      await page.getByText('Export').first().click()
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'JSON', exact: true }).first().click()])
+      const saved = JSON.parse(readFileSync(await file.path(), 'utf8'))
+      const [line, http] = await page.locator('.export').first().locator('pre').allInnerTexts()
+      const words = line.match(/'[^']*'|\S+/g).map((w) => w.replace(/^'|'$/g, ''))
+      words[2] = join(dir, index + '.index') // where the index is, the page does not know
+      const found = JSON.parse(execFileSync(command, [...words.slice(1), '--json'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+      const rows = Object.values(found).find((v) => Array.isArray(v) && v[0]?.[key] !== undefined) ?? []
+      const of = (list) => list.map((r) => r[key]).join('|')
+      check(saved.length > 0 && of(rows) === of(saved), `${line}: ${of(rows).slice(0, 200)}, saved ${of(saved).slice(0, 200)}`)
+      const answer = await (await fetch(http.match(/'(http[^']*)'/)?.[1] ?? http.split(' ')[1])).json()
+      check(of(Object.values(answer).find((v) => Array.isArray(v) && v[0]?.[key] !== undefined) ?? []) === of(saved), http)
+    })
+  }
   // Findings of people who used the page, each with what they did.
   look('a stem is suggested as it is written', base + '/?q=membrnae+lipid', async (page) => {
     const suggested = page.getByText('did you mean').getByRole('button')

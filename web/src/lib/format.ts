@@ -100,5 +100,6 @@ export const nameOf = (d: { id: string; fields?: Record<string, Value> }, title:
 export function plainWords(e: string): string {
   return e.replace(/^search: /, '').replace(/^(?:q|filter): query, column (\d+): (.*?)(; set plain .*)?$/s, 'Error in the query at column $1: $2.')
     .replace(/^.*\b(from|start)\b.*want 0 to ([\d,]+).*$/s, (_, __, most) => `Only the first ${count(Number(most.replaceAll(',', '')))} results can be shown here. Narrow the search down.`)
+    .replace(/^from [\d,]+: .*more than ([\d,]+) hits.*$/s, (_, most) => `Only the first ${count(Number(most.replaceAll(',', '')))} results can be shown here. Narrow the search down.`)
     .replace(/^.*(context deadline exceeded|the request took too long).*$/s, 'This took longer than the server allows. Narrow the selection down.')
 }
