@@ -55,6 +55,16 @@ func Count(n int, thing string) string {
 // Add appends a section.
 func (r *Report) Add(s Section) { r.Sections = append(r.Sections, s) }
 
+// Table returns the table of a name, or nil.
+func (s *Section) Table(name string) *Table {
+	for i := range s.Tables {
+		if s.Tables[i].Name == name {
+			return &s.Tables[i]
+		}
+	}
+	return nil
+}
+
 var fileName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
 // check returns an error if two files would have the same name, or if rows do not fit their header.

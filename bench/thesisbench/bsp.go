@@ -3,6 +3,7 @@ package thesisbench
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/collocate/collocate/bench/report"
@@ -99,51 +100,82 @@ func solve(a [][]float64) []float64 {
 	return x
 }
 
+// addBSP adds the model to the sections of chapter 5 that have their tables of times. The times are
+// read from these, so that it is there for those that were measured before, too.
+func addBSP(r *report.Report) error {
+	for _, s := range sections {
+		for i := range r.Sections {
+			of := &r.Sections[i]
+			lists, times := of.Table("table-"+s.sequential), of.Table("table-"+s.times)
+			if lists == nil || times == nil || of.Table(s.bsp()) != nil {
+				continue
+			}
+			model, err := bspTables(s, lists, times)
+			if err != nil {
+				return err
+			}
+			of.Tables = append(of.Tables, model...)
+		}
+	}
+	return nil
+}
+
+// bsp is the name of the table of costs.
+func (s section) bsp() string { return fmt.Sprintf("bsp-%v-%v", s.algorithm, s.mode) }
+
 // bspTables fits the model to the times of a section, ours and the thesis', and prints its times
-// beside ours.
-func (b *bench) bspTables(s section) ([]report.Table, error) {
-	name := fmt.Sprintf("%v-%v", s.algorithm, s.mode)
-	costs := report.Table{Name: "bsp-" + name,
+// beside ours. It reads the lengths of lists and the times from the section's tables.
+func bspTables(s section, lists, times *report.Table) ([]report.Table, error) {
+	costs := report.Table{Name: s.bsp(),
 		Title:  "The BSP model fitted to the times of the table above, all classes and settings: ms = work of the postings + communication of the blocks + barriers of the supersteps",
 		Header: []string{"partition", "whose", "ms a million postings", "ms a thousand blocks", "ms a superstep", "mean relative error"}}
-	beside := report.Table{Name: "bsp-" + name + "-times",
+	beside := report.Table{Name: s.bsp() + "-times",
 		Title:  "Times of the model beside ours, ms, policy sh-r",
 		Header: []string{"partition", "size", "in a row"}}
-	for _, c := range b.classes {
-		beside.Header = append(beside.Header, c.name, "model")
+	var lengths []int
+	for _, list := range lists.Rows {
+		n, err := strconv.Atoi(list[1])
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", s.sequential, err)
+		}
+		lengths = append(lengths, n)
+		beside.Header = append(beside.Header, list[0], "model")
 	}
 	for _, p := range thesisCuts {
 		var queries, theirs []bspQuery
 		var ours, published []float64
+		var lines [][]string
+		var cuts []search.Parallel
+		at := -1
 		for cut := range settings(thesisSizes) {
-			if cut.Partition != p {
+			if at++; cut.Partition != p {
 				continue
 			}
 			row, _ := singleRow(cut)
-			for i, c := range b.classes {
-				f, err := b.parallel(i, s.part, cut)
+			if at >= len(times.Rows) {
+				return nil, fmt.Errorf("table %s has %d rows", s.times, len(times.Rows))
+			}
+			line := []string{p.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row)}
+			for i, n := range lengths {
+				ms, err := strconv.ParseFloat(times.Rows[at][4+5*i], 64)
 				if err != nil {
-					return nil, err
+					return nil, fmt.Errorf("table %s: %w", s.times, err)
 				}
-				queries, ours = append(queries, bspOf(c.length, cut)), append(ours, f.ms)
+				queries, ours = append(queries, bspOf(n, cut)), append(ours, ms)
 				theirs = append(theirs, bspOf(thesisClasses[i].Length, cut))
 				published = append(published, thesisSingle[s.part].parallel[row][i])
+				line = append(line, format(ms))
+			}
+			if cut.Policy == search.SharedFull {
+				lines, cuts = append(lines, line), append(cuts, cut)
 			}
 		}
 		here := fitBSP(queries, ours)
 		costs.Rows = append(costs.Rows, here.row(p, "here", queries, ours),
 			fitBSP(theirs, published).row(p, "thesis", theirs, published))
-		for cut := range settings(thesisSizes) {
-			if cut.Partition != p || cut.Policy != search.SharedFull {
-				continue
-			}
-			line := []string{p.String(), strconv.Itoa(cut.Size), strconv.Itoa(cut.Row)}
-			for i, c := range b.classes {
-				f, err := b.parallel(i, s.part, cut)
-				if err != nil {
-					return nil, err
-				}
-				line = append(line, format(f.ms), format(here.ms(bspOf(c.length, cut))))
+		for j, line := range lines {
+			for i, n := range lengths {
+				line = slices.Insert(line, 4+2*i, format(here.ms(bspOf(n, cuts[j]))))
 			}
 			beside.Rows = append(beside.Rows, line)
 		}

@@ -138,7 +138,7 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	if err := b.keep(parts[7], b.compressed); err != nil {
 		return nil, err
 	}
-	return b.report, b.Store.KeepHead("thesis", b.report)
+	return b.report, errors.Join(addBSP(b.report), b.Store.KeepHead("thesis", b.report))
 }
 
 // parts are the names under which the parts of a run are kept, in their order.
@@ -147,8 +147,12 @@ var parts = []string{"thesis.1", "thesis.2", "thesis.3", "thesis.4", "thesis.bat
 
 // Kept returns what was kept of a run, or nil if there is nothing, and whether that is all.
 func Kept(s *report.Store) (r *report.Report, whole bool, err error) {
-	return s.Job("thesis", &report.Report{Name: "thesis", Title: title,
+	r, whole, err = s.Job("thesis", &report.Report{Name: "thesis", Title: title,
 		Intro: "This run was stopped: some sections are missing.\n\n" + aboutRecall}, parts...)
+	if r != nil {
+		err = errors.Join(err, addBSP(r))
+	}
+	return r, whole, err
 }
 
 // keep takes the sections that measure would add from the store, if they are there.

@@ -111,6 +111,11 @@ func complete(t *testing.T, r *report.Report) {
 	if got := len(table(r, "compressed").Rows); got != 16 {
 		t.Errorf("there are %d rows of compressed lists, want four partitions of four classes", got)
 	}
+	for _, s := range sections {
+		if got := table(r, s.bsp()); got == nil || len(got.Rows) != 4 {
+			t.Errorf("section %s has no BSP model of two partitions, ours and the thesis'", s.title)
+		}
+	}
 	if got := len(table(r, "table-5.4").Rows); got != 24 {
 		t.Errorf("table 5.4 has %d rows, want 24", got)
 	}
@@ -120,11 +125,9 @@ func complete(t *testing.T, r *report.Report) {
 }
 
 func table(r *report.Report, name string) *report.Table {
-	for _, s := range r.Sections {
-		for i := range s.Tables {
-			if s.Tables[i].Name == name {
-				return &s.Tables[i]
-			}
+	for i := range r.Sections {
+		if t := r.Sections[i].Table(name); t != nil {
+			return t
 		}
 	}
 	return nil

@@ -58,11 +58,7 @@ func (b *bench) single(s section) error {
 		}
 		out.Tables = append(out.Tables, t)
 	}
-	model, err := b.bspTables(s)
-	if err != nil {
-		return err
-	}
-	out.Tables = append(append(out.Tables, b.writtenRecall(s, written)), model...)
+	out.Tables = append(out.Tables, b.writtenRecall(s, written))
 	if out.Plots, err = b.singlePlots(s, base); err != nil {
 		return err
 	}
