@@ -28,7 +28,7 @@ type Options struct {
 	// Finish, unless it is nil, completes documents with vectors, of Dim dimensions, after they were
 	// cut. An index has the field vector if it was made with it, and then always needs it.
 	Finish func(ctx context.Context, schema *fields.Schema, docs []text.Document) error
-	Dim    int
+	Dim    int // of the vectors of Finish
 
 	Exclude  []string // patterns as in .gitignore, relative to the folder; they come before the ignore files
 	NoIgnore bool     // do not read .gitignore and .ignore

@@ -48,7 +48,7 @@ func BenchmarkWeighSteps(b *testing.B) {
 	}
 	defer corpus.Free()
 	lap("pinned")
-	b.Logf("%d bytes, %d words, %d documents", corpus.Bytes(), corpus.Words(), corpus.Docs())
+	b.Logf("%d words", corpus.Words())
 	var words *dict.File
 	for _, c := range []struct {
 		name  string

@@ -608,27 +608,19 @@ func (j *partJob) commands(r *runFlags, fl *pflag.FlagSet, paths, mapNames, merg
 	return worker, append(merge, said...), err
 }
 
-// spark is 'cluster spark JOB'.
-func (j *partJob) spark(a *app) *cobra.Command {
+// on makes 'cluster spark JOB' or 'cluster slurm JOB'. run gets the command line of a worker, the
+// arguments of this program that merge, and the paths of the input.
+func (j *partJob) on(system, how string, run func(ctx context.Context, r *runFlags, worker, merge, files []string) error) *cobra.Command {
 	var (
-		r        runFlags
-		s        sparkFlags
-		tasks    int
-		mapNames []string
-		rest     []string
+		r              runFlags
+		mapNames, rest []string
 	)
 	cmd := &cobra.Command{
 		Use:         fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short:       "Run job " + j.job.String() + " on Apache Spark",
+		Short:       "Run job " + j.job.String() + " on " + system,
 		Annotations: j.outAnnotation(),
-		Long: j.does + fmt.Sprintf(`
-
-Spark runs the map tasks, each of which reads its part of the files itself: all machines must be
-able to read them, and to write to DIR. The merge runs on this machine. The result is that of
-'collocate %s'.`, j.like),
-		Example: fmt.Sprintf("  collocate cluster spark %s %s%s --master spark://head:7077 --work /data/job --out %s",
-			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
-		Args: cobra.MinimumNArgs(1),
+		Long:        fmt.Sprintf("%s\n\n%s'collocate %s'.", j.does, how, j.like),
+		Args:        cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			worker, merge, err := j.commands(&r, cmd.Flags(), args, mapNames, rest)
 			if err != nil {
@@ -638,6 +630,36 @@ able to read them, and to write to DIR. The merge runs on this machine. The resu
 			if err != nil {
 				return err
 			}
+			return run(cmd.Context(), &r, worker, merge, files)
+		},
+	}
+	mapNames = namesOf(cmd, j.mapFlags)
+	rest = namesOf(cmd, j.mergeFlags)
+	if j.job == cluster.Index {
+		rest = append(rest, repeatFlag)
+	}
+	r.register(cmd)
+	return cmd
+}
+
+// shared is an example of a file and options, on machines that share /data.
+func (j *partJob) shared() string {
+	if j.job == cluster.Places {
+		return "/data/" + j.sample() + " --distance 150 --min-prevalence 0.3"
+	}
+	return "/data/" + j.sample()
+}
+
+// spark is 'cluster spark JOB'.
+func (j *partJob) spark(a *app) *cobra.Command {
+	var (
+		s     sparkFlags
+		tasks int
+	)
+	cmd := j.on("Apache Spark", `Spark runs the map tasks, each of which reads its part of the files itself: all machines must be
+able to read them, and to write to DIR. The merge runs on this machine. The result is that of
+`,
+		func(ctx context.Context, r *runFlags, worker, merge, files []string) error {
 			if tasks < 1 {
 				return usagef("--tasks %d: want 1 or more", tasks)
 			}
@@ -648,73 +670,34 @@ able to read them, and to write to DIR. The merge runs on this machine. The resu
 			}
 			script := &cluster.Script{Job: j.job, Tasks: tasks, Steps: []cluster.Step{step}}
 			if !r.dryRun {
-				if err := s.start(&r); err != nil {
+				if err := s.start(r); err != nil {
 					return err
 				}
 			}
-			return s.run(a, cmd.Context(), &r, script, merge)
-		},
-	}
-	mapNames = namesOf(cmd, j.mapFlags)
-	rest = namesOf(cmd, j.mergeFlags)
-	if j.job == cluster.Index {
-		rest = append(rest, repeatFlag)
-	}
-	r.register(cmd)
+			return s.run(a, ctx, r, script, merge)
+		})
+	cmd.Example = fmt.Sprintf("  collocate cluster spark %s %s --master spark://head:7077 --work /data/job --out %s",
+		j.job, j.shared(), j.result())
 	s.register(cmd)
 	cmd.Flags().IntVar(&tasks, "tasks", 16, "number of parts of the input, each a map task")
 	return cmd
 }
 
-func (j *partJob) sparkExample() string {
-	if j.job == cluster.Places {
-		return " --distance 150 --min-prevalence 0.3"
-	}
-	return ""
-}
-
 // slurm is 'cluster slurm JOB'.
 func (j *partJob) slurm(a *app) *cobra.Command {
-	var (
-		r        runFlags
-		s        slurmFlags
-		mapNames []string
-		rest     []string
-	)
-	cmd := &cobra.Command{
-		Use:         fmt.Sprintf("%s %s... --work DIR --out %s", j.job, j.input, strings.ToUpper(strings.Fields(j.out)[0])),
-		Short:       "Run job " + j.job.String() + " on Slurm",
-		Annotations: j.outAnnotation(),
-		Long: j.does + fmt.Sprintf(`
-
-Each task of a job array reads its part of the files, which all nodes can read; a last job merges
-their output. The result is that of 'collocate %s'.`, j.like),
-		Example: fmt.Sprintf("  collocate cluster slurm %s %s%s --tasks 64 --work /data/job --out /data/%s",
-			j.job, "/data/"+j.sample(), j.sparkExample(), j.result()),
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			worker, merge, err := j.commands(&r, cmd.Flags(), args, mapNames, rest)
-			if err != nil {
-				return err
-			}
-			files, err := j.inputs(cmd.Context(), args)
-			if err != nil {
-				return err
-			}
+	var s slurmFlags
+	cmd := j.on("Slurm", `Each task of a job array reads its part of the files, which all nodes can read; a last job merges
+their output. The result is that of `,
+		func(ctx context.Context, r *runFlags, worker, merge, files []string) error {
 			array := &cluster.Array{Job: j.job, Map: worker, Merge: append([]string{r.program}, merge...)}
 			array.EachMerges = j.job == cluster.Index
 			if j.files {
 				array.Clean = filepath.Join(r.work, j.job.String()+".files")
 			}
-			return s.run(a, cmd.Context(), &r, array, files)
-		},
-	}
-	mapNames = namesOf(cmd, j.mapFlags)
-	rest = namesOf(cmd, j.mergeFlags)
-	if j.job == cluster.Index {
-		rest = append(rest, repeatFlag)
-	}
-	r.register(cmd)
+			return s.run(a, ctx, r, array, files)
+		})
+	cmd.Example = fmt.Sprintf("  collocate cluster slurm %s %s --tasks 64 --work /data/job --out /data/%s",
+		j.job, j.shared(), j.result())
 	s.register(cmd)
 	return cmd
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -124,12 +125,7 @@ analogies at once.`,
 			defer asked.Close()
 			table := &resultTable{names: []string{"file", "measure", "value", "known", "of"}}
 			for _, path := range similarity {
-				f, err := textfile.Open(path)
-				if err != nil {
-					return err
-				}
-				list, err := vectors.ReadJudged(f, path)
-				f.Close()
+				list, err := listIn(path, vectors.ReadJudged)
 				if err != nil {
 					return err
 				}
@@ -139,12 +135,7 @@ analogies at once.`,
 				}
 			}
 			for _, path := range analogies {
-				f, err := textfile.Open(path)
-				if err != nil {
-					return err
-				}
-				list, err := vectors.ReadQuestions(f, path)
-				f.Close()
+				list, err := listIn(path, vectors.ReadQuestions)
 				if err != nil {
 					return err
 				}
@@ -256,4 +247,14 @@ func (a *app) printTable(t *resultTable, answer any) error {
 		return a.printJSON(answer)
 	}
 	return t.print(a.stdout)
+}
+
+// listIn reads a list of human judgments.
+func listIn[T any](path string, read func(io.Reader, string) ([]T, error)) ([]T, error) {
+	f, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, path)
 }
