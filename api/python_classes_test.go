@@ -19,10 +19,20 @@ Each parameter has its type, its default and what it does. See _asked.py.
 
 import os
 from collections.abc import Iterable
-from typing import Annotated, TypedDict, Union
+from typing import Annotated, Any, Protocol, TypedDict, Union
+
+
+
+class Shape(Protocol):
+    """Polygons of shapely or geopandas."""
+
+    @property
+    def __geo_interface__(self) -> Any: ...
+
 
 Names = Union[str, Iterable[str], None]
 Path = Union[str, "os.PathLike[str]"]
+Outline = Union[str, "os.PathLike[str]", Shape]
 `
 
 // pythonClass is a class with the parameters of a question, or with those that several have.
@@ -116,6 +126,9 @@ func (c pythonClasses) String() string {
 func pythonType(p *Param) string {
 	switch {
 	case p.File:
+		if p.Name == "window" {
+			return "Outline"
+		}
 		return "Path"
 	case p.Name == "crs": // also what pyproj and geopandas have
 		return "object"

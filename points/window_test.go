@@ -153,6 +153,18 @@ func TestTheStudyAreaIsEstimated(t *testing.T) {
 			t.Errorf("%s: estimated as %v of the rectangle, error %v; want %v", text, w.Share(), err, want)
 		}
 	}
+	// Features beside one another would fill a hull around each of their pairs.
+	for seed := range uint64(5) {
+		p := drawnIn(windowOf(t, "POLYGON ((0 0, 1000 0, 1000 1000, 0 1000))"), seed, 60, 3)
+		for i := range 60 {
+			p.X[60+i], p.Y[60+i] = p.X[i]+3, p.Y[i]-4
+		}
+		p = p.Where(func(i int) bool { return i < 150 })
+		p.Window = nil
+		if w, _, err := p.StudyArea(t.Context()); err != nil || w.Share() < 0.95 {
+			t.Errorf("pairs of neighbours: estimated as %v of the rectangle, error %v; want nearly all", w.Share(), err)
+		}
+	}
 	// Clusters of single features leave gaps, which are no borders.
 	if w, _, err := drawn(9, 240, 3, 1).StudyArea(t.Context()); err != nil || w.Share() < 0.7 {
 		t.Errorf("clustered points: estimated as %v of the rectangle, error %v", w.Share(), err)

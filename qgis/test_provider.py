@@ -94,6 +94,8 @@ def main(command):
         for name in ("participation_index", "expected_index", "p_value", "q_value"):
             assert abs(float(found[0][name]) - want[name]) <= 1e-9, (name, found[0], want)
         assert float(found[0]["q_value"]) <= 0.05, found
+        assert found[0]["null_model"] == "inhomogeneous" and found[0]["rounds"] == "39", found
+        assert float(found[0]["study_area"]) > 0, found
         assert (home / "map.html").stat().st_size > 10_000
         again = cli("places", "summary", home / "participants.gpkg", "--json")
         assert json.loads(again)["points"] == 120 and "25832" in again, again
@@ -106,8 +108,10 @@ def main(command):
         got, want = rows(home / "curves.csv"), rows(home / "want.csv")
         assert len(got) == len(want) == 100
         for a, b in zip(got, want):
-            for name in ("distance", "k", "l", "l_low", "l_high", "pair_correlation", "q_value"):
+            for name in ("distance", "k", "l", "l_low", "l_high", "pair_correlation", "q_value",
+                         "study_area", "bandwidth"):  # fmt: skip
                 assert abs(float(a[name]) - float(b[name])) <= 1e-9 * abs(float(b[name])), (name, a, b)
+            assert a["null"] == b["null"], (a, b)
         assert "<svg" in (home / "curves.svg").read_text()
 
         must("quotients", KNN=4, ROUNDS=99, ADJUST=1, OUTPUT=home / "quotients.csv")

@@ -152,6 +152,28 @@ def test_bad_rows_and_rare_features(tmp_path):
         assert summary(hole, crs="planar", skip_bad=True)["points"] == 5
 
 
+def test_windows_are_polygons_of_geopandas_and_shapely():
+    gpd = pytest.importorskip("geopandas")
+    from shapely.geometry import Polygon
+
+    at = np.random.default_rng(2).random((80, 2)) * 900 + [500000, 6000000]
+    table = pd.DataFrame({"x": at[:, 0], "y": at[:, 1], "kind": ["a", "b"] * 40})
+    left = Polygon([(499990, 5999990), (500400, 5999990), (500400, 6000910), (499990, 6000910)])
+    right = Polygon([(500400, 5999990), (500910, 5999990), (500910, 6000910), (500400, 6000910)])
+    both = gpd.GeoDataFrame({"name": ["left", "right"]}, geometry=[left, right], crs=25832)
+    areas = [
+        curve(table, "a", "b", max_distance=50, steps=1, rounds=0, crs="EPSG:25832", window=w).attrs["study_area"]
+        for w in (left.union(right), both, both.geometry, both.set_crs(None, allow_override=True),
+                  both.to_crs(4326))
+    ]  # fmt: skip
+    assert areas == pytest.approx([920 * 920] * 5, rel=1e-9)
+    other = both.to_crs("+proj=laea +lat_0=54 +lon_0=9 +ellps=GRS80")  # without a number
+    area = curve(table, "a", "b", max_distance=50, steps=1, rounds=0, crs="EPSG:25832", window=other)
+    assert area.attrs["study_area"] == pytest.approx(920 * 920, rel=1e-6)
+    with pytest.raises(ValueError, match="window: 80 of 80 points lie outside"):
+        curve(table, "a", "b", max_distance=50, rounds=0, crs="EPSG:25832", window=Polygon([(0, 0), (1, 0), (1, 1)]))
+
+
 def test_rare_features_are_those_in_the_window():
     table = pd.DataFrame({
         "x": [99, 1, 1, 2, 3, 3, 99], "y": [99, 1, 2, 1, 3, 4, 99.0],
@@ -228,11 +250,13 @@ def test_distances_regions_times_and_levels():
     assert {p["distance"] for p in several} == {1, 2} and several.distance is None
     assert list(several.to_pandas()["distance"]) == [p["distance"] for p in several]
     asked = {"crs": "planar", "significance": 19, "window": "POLYGON ((-1 -1, 11 -1, 11 6, -1 6))"}
-    tested = mine(table, 1, 0.5, bandwidth=4, **asked)
+    with pytest.warns(CollocateWarning, match="use 159 rounds or more"):
+        tested = mine(table, 1, 0.5, bandwidth=4, **asked)
     assert (tested.null, tested.rounds) == ("inhomogeneous", 19)
     assert (tested.study_area, tested.bandwidth) == (84, 4)
     assert several.null is None and several.study_area is None
-    each = mine(table, [1, 2], 0.5, null="shift", **asked)
+    with pytest.warns(CollocateWarning, match="use 159 rounds or more"):
+        each = mine(table, [1, 2], 0.5, null="shift", **asked)
     assert each.null == "shift" and each.study_area is None
     assert {p["study_area"] for p in each} == {84} and {p["bandwidth"] for p in each} == {None}
     split = mine(table, 1, 0.5, regions="2x1", crs="planar")

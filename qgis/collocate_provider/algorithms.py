@@ -180,13 +180,19 @@ class Patterns(OfPoints):
             html = self.chosen(parameters, self.HTML, context)
             if html:
                 args += ["--html", html]
-            found = command.run_json(args, feedback)["patterns"]
+            answer = command.run_json(args, feedback)
+            found = answer["patterns"]
             columns = [("pattern", TEXT), ("size", WHOLE), ("participation_index", NUMBER),
                        ("expected_index", NUMBER), ("ratio", NUMBER), ("p_value", NUMBER),
-                       ("q_value", NUMBER), ("participating_points", TEXT)]  # fmt: skip
+                       ("q_value", NUMBER), ("participating_points", TEXT), ("distance", NUMBER),
+                       ("unit", TEXT), ("null_model", TEXT), ("rounds", WHOLE),
+                       ("study_area", NUMBER), ("bandwidth", NUMBER)]  # fmt: skip
+            test = [answer.get(name) for name in
+                    ("distance", "unit", "null", "rounds", "study_area", "bandwidth")]  # fmt: skip
             rows = ((", ".join(p["features"]), len(p["features"]), p["participation_index"],
                      *(p.get(name) for name in ("expected_index", "ratio", "p_value", "q_value")),
-                     "; ".join(f"{f} {s['points']}/{s['total']}" for f, s in p["participation"].items()))
+                     "; ".join(f"{f} {s['points']}/{s['total']}" for f, s in p["participation"].items()),
+                     *test)
                     for p in found)  # fmt: skip
             out = {self.TABLE: self.table(parameters, self.TABLE, context, columns, rows),
                    "PATTERNS": len(found)}  # fmt: skip
@@ -264,7 +270,7 @@ class Curves(OfPoints):
             with open(table, newline="", encoding="utf-8") as f:
                 rows = csv.reader(f)
                 head = next(rows)
-                texts = {"a", "b", "what", "unit"}
+                texts = {"a", "b", "what", "unit", "null"}
                 columns = [(name, TEXT if name in texts else NUMBER) for name in head]
                 typed = ([v if name in texts else float(v) if v else None
                           for name, v in zip(head, row)] for row in rows)  # fmt: skip

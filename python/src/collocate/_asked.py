@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import json
 import os
 from collections.abc import Callable
 from textwrap import fill as wrap
 from typing import Any, TypeVar, cast
 
-from ._questions import Files, InArea, Names, Path, Points, Resources, Splitting
+from ._questions import Files, InArea, Names, Outline, Path, Points, Resources, Splitting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,8 +58,23 @@ def _plain(value: Any, kind: Any) -> Any:
     """A value as JSON has it. The worker has another folder, so files get their whole path."""
     if isinstance(value, os.PathLike):
         return os.path.abspath(os.fspath(value))
-    if kind is Path and isinstance(value, str) and os.path.exists(value):
+    if kind in (Path, Outline) and isinstance(value, str) and os.path.exists(value):
         return os.path.abspath(value)
+    if kind is Outline and hasattr(value, "__geo_interface__"):
+        return _outline(value)
     if kind is Names and not isinstance(value, (str, list)) and hasattr(value, "__iter__"):
         return list(value)
     return value
+
+
+def _outline(shape: Any) -> str:
+    """Polygons of geopandas or shapely as text. Without a reference system they have that of the
+    points."""
+    crs = getattr(shape, "crs", None)
+    if crs is None:
+        return "\n".join(one.wkt for one in getattr(shape, "geometry", [shape]))
+    known = crs.to_epsg()
+    if known is None:
+        shape = shape.to_crs(4326)
+    named = {"crs": {"type": "name", "properties": {"name": f"EPSG:{known or 4326}"}}}
+    return json.dumps({**shape.geometry.__geo_interface__, **named})

@@ -5,10 +5,20 @@ Each parameter has its type, its default and what it does. See _asked.py.
 
 import os
 from collections.abc import Iterable
-from typing import Annotated, TypedDict, Union
+from typing import Annotated, Any, Protocol, TypedDict, Union
+
+
+
+class Shape(Protocol):
+    """Polygons of shapely or geopandas."""
+
+    @property
+    def __geo_interface__(self) -> Any: ...
+
 
 Names = Union[str, Iterable[str], None]
 Path = Union[str, "os.PathLike[str]"]
+Outline = Union[str, "os.PathLike[str]", Shape]
 
 
 class Resources(TypedDict, total=False):
@@ -48,7 +58,7 @@ class Files(TypedDict, total=False):
 
 class InArea(TypedDict, total=False):
     window: Annotated[
-        Path, "",
+        Outline, "",
         "study area, in which points could have been: a file with polygons (GeoJSON, well-known "
         "text, a Shapefile, GeoPackage, GeoParquet, FlatGeobuf or KML, also zipped; "
         "GPKG|layername=NAME chooses a layer; so does a connection string of PostGIS), or the "
