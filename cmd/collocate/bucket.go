@@ -117,7 +117,7 @@ func (a *app) shown(dir string) string {
 // followEvery is how often a server asks for a newer generation: one request each time.
 const followEvery = 500 * time.Millisecond
 
-// follow shows the newest generation in a view until end is called.
+// follow shows the newest generation in a view, and tells a.arrived, until end is called.
 func follow(ctx context.Context, a *app, v *bucket.View) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -130,7 +130,13 @@ func follow(ctx context.Context, a *app, v *bucket.View) (end func()) {
 				return
 			case <-time.After(followEvery):
 			}
-			_, err := v.Refresh(ctx)
+			changed, err := v.Refresh(ctx)
+			if changed {
+				select {
+				case a.arrived <- struct{}{}:
+				default: // one is told already
+				}
+			}
 			if err != nil && ctx.Err() == nil && !failing {
 				a.warn("%v; still answering from generation %d, and trying again", err, v.Generation().Number)
 			}

@@ -44,6 +44,7 @@ func TestServeFollowsABucket(t *testing.T) {
 	}
 	go io.Copy(io.Discard, ready)
 	add([]string{"add", at}, "second")
+	added := time.Now()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		r, err := http.Get(server.URL + "/v1/indexes/mine/search?q=eclipse")
 		if err != nil {
@@ -55,6 +56,7 @@ func TestServeFollowsABucket(t *testing.T) {
 			t.Fatalf("%s %s, %v", r.Status, body, err)
 		}
 		if strings.Contains(string(body), `"second"`) {
+			t.Logf("found %v after the commit", time.Since(added).Round(time.Millisecond))
 			break
 		}
 		if time.Now().After(deadline) {

@@ -46,6 +46,7 @@ type app struct {
 	bars progressBars
 
 	addresses map[string]string // of indexes in buckets, by the folder of a view
+	arrived   chan struct{}     // holds a value if views have newer generations than before
 
 	noted   sync.Map // lines that note has written
 	skipped sync.Map // paths of files that --skip-bad left out
@@ -57,6 +58,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 		memory:  2 * bytesize.GB, powercap: energy.Powercap,
 		stdin: stdin, stdout: stdout, stderr: stderr,
 		log: slog.New(slog.DiscardHandler), addresses: map[string]string{},
+		arrived: make(chan struct{}, 1),
 	}
 }
 

@@ -61,7 +61,8 @@ type serveFlags struct {
 	quotaBytes      bytesize.Size
 	limits          serve.Limits
 	ranking         api.Ranking
-	reloadEvery     time.Duration // how often to look for a new index
+	reloadEvery     time.Duration   // how often to look for a new index
+	arrived         <-chan struct{} // newer generations of indexes in buckets
 	drain           time.Duration
 	root            bool
 	shards          string
@@ -160,6 +161,7 @@ code 0.`,
 			if err != nil {
 				return err
 			}
+			f.arrived = a.arrived
 			return f.run(a, cmd.Context(), indexes)
 		},
 	}
@@ -609,7 +611,7 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 }
 
 // follow opens indexes again when their folders were replaced, when a newer generation was
-// committed, and on a signal to reload; also the token, when its file changes. A root, which has no
+// committed or has arrived from a bucket, and on a signal to reload; also the token, when its file changes. A root, which has no
 // folders, checks its shards by itself. follow returns when the server is to stop: when ctx is
 // done, or on SIGHUP if the terminal was closed.
 func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog.Logger, tell func([]string)) {
@@ -630,6 +632,7 @@ func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog
 			}
 			forced = true
 		case <-look.C:
+		case <-f.arrived:
 		}
 		f.token.look(server.SetTokens, log, forced)
 		f.rootToken.look(f.setShardToken, log, forced)
