@@ -29,7 +29,7 @@ const (
 
 // Random edits, renames and deletions, each few followed by a Sync in a process of its own, which
 // is often killed. When one is not, the index has exactly what the folder has. COLLOCATE_TEST_LONG
-// makes 600 edits.
+// makes 1,000 edits.
 func TestNothingIsStaleOrLost(t *testing.T) { staleOrLost(t, nil) }
 
 // The same, if files are cut into passages of two words.
@@ -50,7 +50,7 @@ func staleOrLost(t *testing.T, cut *fields.Passages) {
 	m := &mess{d: d, rng: rng}
 	m.write("keep.txt")
 	edits, kills, syncs := 0, 0, 0
-	want := trials.Cases(60)
+	want := trials.Cases(100)
 	for edits < want {
 		for range 1 + rng.IntN(8) {
 			m.edit()

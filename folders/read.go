@@ -356,7 +356,7 @@ func (s *syncer) load(out *outcome) ([]byte, error) {
 // A larger one is divided.
 func (s *syncer) maxText() int {
 	const some = 1 << 20
-	most := some * s.o.Memory / index.MemoryForFields(s.schema, some, 0)
+	most := some * s.o.Memory / index.MemoryForFields(s.stored, some, 0)
 	return int(min(64<<20, most)) - 8<<10
 }
 

@@ -90,8 +90,9 @@ func (r *Report) Changes() bool { return r.Added+r.Changed+r.Touched+r.Moved+r.D
 type syncer struct {
 	o      Options
 	folder string
-	begun  time.Time // of the scan
-	schema *fields.Schema
+	begun  time.Time      // of the scan
+	schema *fields.Schema // of files
+	stored *fields.Schema // of the index: that of passages, if files are cut
 	// analyzers are those that split texts; see wordsFit.
 	analyzers []text.Analyzer
 	w         *segments.Writer
@@ -166,6 +167,7 @@ func (s *syncer) open(dir string) error {
 		if err = checkSchema(dir, before); err == nil {
 			err = s.o.checkVectors(dir, before.Schema())
 		}
+		s.stored = before.Schema()
 		if root := before.Root(); err == nil && (root == nil || root.Folder != s.folder) && !s.o.Moved {
 			err = &OtherFolderError{Index: dir, Folder: s.folder}
 			if root != nil {
@@ -192,6 +194,9 @@ func (s *syncer) open(dir string) error {
 	}
 	if s.w, err = segments.NewWriter(dir, o); err != nil {
 		return err
+	}
+	if s.stored == nil {
+		s.stored = o.Schema
 	}
 	if s.schema, err = s.w.Schema(); err == nil && before != nil {
 		s.old, err = segments.Open(dir)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/folders"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/search"
@@ -283,6 +284,23 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := folders.Sync(t.Context(), d.dir, plain, d.o); err == nil || !strings.Contains(err.Error(), "not made from a folder") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A log that is longer than the memory allows is divided into parts that fit, also if these are cut
+// into passages, whose headings are one more text.
+func TestLongTextsInPassages(t *testing.T) {
+	for _, cut := range []*fields.Passages{nil, {Words: 200, Overlap: 20, Field: "text"}} {
+		d := newDesk(t)
+		d.o.Memory, d.o.Passages = 240e6, cut
+		d.write("a.log", strings.Repeat("a line of a log\n", 160_000)+"the last word\n")
+		d.write("b.txt", "a few words")
+		if r := d.sync(); did(r) != "2 added" {
+			t.Errorf("%+v", r)
+		}
+		if got := d.find("last"); !strings.HasPrefix(got, "a.log/") {
+			t.Errorf("passages %v: the end is in %q", cut != nil, got)
+		}
 	}
 }
 
