@@ -18,14 +18,14 @@ if (!browserPath) {
 }
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** brokenNumbers runs in a page and returns the numbers that a line end divides. */
+/** brokenNumbers runs in a page and returns the numbers that a line end divides, but those in names of chemicals and the like. */
 function brokenNumbers() {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
   const range = document.createRange(), found = []
   for (let n = 0; n < 5000 && texts.nextNode(); n++) {
     const node = texts.currentNode
     if (node.parentElement.closest('pre, script, .visually-hidden') || !node.parentElement.checkVisibility()) continue
-    for (const m of node.data.matchAll(/\d[\d,.]*\d/g)) {
+    for (const m of node.data.matchAll(/(?<![\w(-])(\d{1,3}(,\d{3})+|\d{2,})(\.\d+)?(?![\w)-])/g)) {
       range.setStart(node, m.index)
       range.setEnd(node, m.index + m[0].length)
       if (new Set([...range.getClientRects()].map((r) => Math.round(r.top / 4))).size > 1) found.push(m[0])
