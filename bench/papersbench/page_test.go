@@ -49,7 +49,7 @@ func TestPageHasLooseNumbers(t *testing.T) {
 		}
 		page.Add(strings.NewReplacer(",", " ", "<", " ", ">", " ").Replace(string(data)))
 	}
-	missing, err := quoted.Loose(root, regexp.MustCompile(`papers/|[Ff]rom the page|committed page`), &page)
+	missing, err := quoted.Loose(root, regexp.MustCompile(`papers/|committed page|([Oo]n|[Ff]rom) the page\b|[Tt]he page (has|is|says|gives)\b`), &page)
 	if err != nil {
 		t.Fatal(err)
 	}
