@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -36,8 +37,24 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 	lengths := report.Table{Name: "lengths", Title: "Table 3: length of words in a text",
 		Header: []string{"words", "mean by frequency", "variance", "mean equally often",
 			"variance"}}
+	part := func(k dict.Kind, n int) string { return fmt.Sprintf("dict.%v.%d", k, n) }
+	// Words are generated for the parts that are measured, or for the tables of all.
+	all, some := true, map[int]bool{}
+	for _, n := range a.vocabularies {
+		for _, k := range dictKinds {
+			kept, err := o.store.Has(part(k, n))
+			if err != nil {
+				return nil, err
+			}
+			wanted := o.store.Wants(part(k, n))
+			all, some[n] = all && (kept || wanted), some[n] || wanted && !kept
+		}
+	}
 	ranked := weighbench.Generated(a.vocabularies[last])
 	for i, n := range a.vocabularies {
+		if !all && !some[n] {
+			continue
+		}
 		words, err := ranked.Top(n)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return nil, err
@@ -60,9 +77,12 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 		}
 		rows := [3][]string{{strconv.Itoa(n)}, {strconv.Itoa(n)}, {strconv.Itoa(n)}}
 		for _, k := range dictKinds {
-			of, err := report.DoValue(o.store, fmt.Sprintf("dict.%v.%d", k, n), func() (dictTimes, error) {
+			of, err := report.DoValue(o.store, part(k, n), func() (dictTimes, error) {
 				return o.dictionary(ctx, words, k, byFrequency, equally, texts)
 			})
+			if errors.Is(err, report.ErrLeftOut) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -78,6 +98,9 @@ func (o *Options) dictionaries(ctx context.Context, a amount) (*report.Report, e
 		}
 		memory.Rows, frequent.Rows, uniform.Rows = append(memory.Rows, rows[0]),
 			append(frequent.Rows, rows[1]), append(uniform.Rows, rows[2])
+	}
+	if !all {
+		return nil, report.ErrLeftOut
 	}
 	r := &report.Report{Name: "dict", Title: "Dictionaries on one core",
 		Intro: "Generated words, looked up one after the other; the best of two rounds. `dict bench` measures more kinds."}

@@ -5,7 +5,9 @@ package papersbench
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -38,8 +40,8 @@ type Options struct {
 	// Pieces is a folder in which the results of jobs and of their parts are kept, so that a run
 	// that was stopped can go on; "" means none.
 	Pieces string
-	// Only names the jobs to measure; empty means all. The others are on the page if they were
-	// kept.
+	// Only names the jobs to measure, or parts of jobs by the names under which they are kept, such
+	// as places.5; empty means all. The others are on the page if they were kept.
 	Only []string
 	Say  func(format string, args ...any)
 
@@ -90,13 +92,18 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if o.Say == nil {
 		o.Say = func(string, ...any) {}
 	}
+	parts := false
 	for _, name := range o.Only {
-		if !slices.Contains(Jobs, name) {
+		if !IsPart(name) {
 			return nil, fmt.Errorf("papers: there is no job %q: want %s", name, strings.Join(Jobs, ", "))
 		}
+		parts = parts || !slices.Contains(Jobs, name)
+	}
+	if parts && o.Pieces == "" {
+		return nil, errors.New("papers: parts of jobs need a folder that keeps them")
 	}
 	if o.Pieces != "" {
-		o.store = &report.Store{Dir: o.Pieces, Say: o.Say,
+		o.store = &report.Store{Dir: o.Pieces, Say: o.Say, Only: o.wants,
 			Settings: o.settings(), Machine: machine(&o), Memory: o.Memory}
 	}
 	p, err := gather(o.Device != nil, o.store,
@@ -104,10 +111,28 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range o.Only {
+		if kept, err := o.store.Has(name); err != nil || !kept && !slices.Contains(Jobs, name) {
+			return nil, cmp.Or(err, fmt.Errorf("papers: there is no part %q", name))
+		}
+	}
 	if len(p.machines) == 0 {
 		p.machines = []report.MeasuredOn{{Machine: machine(&o)}}
 	}
 	return page(p, o.Quick || o.Tiny, o.small(), o.amount().rounds), nil
+}
+
+// IsPart reports whether a name can be that of a job or of a part of one.
+func IsPart(name string) bool {
+	job, _, _ := strings.Cut(name, ".")
+	return slices.Contains(Jobs, job)
+}
+
+// wants reports whether a job or a part of one is to be measured, or some of its parts.
+func (o *Options) wants(part string) bool {
+	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(name string) bool {
+		return name == part || strings.HasPrefix(part, name+".") || strings.HasPrefix(name, part+".")
+	})
 }
 
 // gather collects the reports of all jobs. Of one that is not complete it takes the parts that were
@@ -231,7 +256,7 @@ func (o *Options) job(ctx context.Context, job string) (*report.Report, bool, er
 		deviceJob: o.dictionariesGPU, "places": o.places, "energy": o.energy,
 	}[job]
 	r, whole, err := kept(o.store, job, o.amount().within)
-	if whole || err != nil || len(o.Only) > 0 && !slices.Contains(o.Only, job) {
+	if whole || err != nil || !o.wants(job) {
 		return r, whole, err
 	}
 	measure := func() (*report.Report, error) {
@@ -246,6 +271,10 @@ func (o *Options) job(ctx context.Context, job string) (*report.Report, bool, er
 		r, err = measure()
 	} else {
 		r, err = o.store.Do(job, measure)
+	}
+	if errors.Is(err, report.ErrLeftOut) {
+		r, _, err = kept(o.store, job, o.amount().within)
+		return r, false, err
 	}
 	return r, r != nil, err
 }
@@ -284,12 +313,20 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 		c.Device = o.Device.Which(0)
 		c.Engines = append([]cooccurbench.Engine{cooccurbench.GPU, cooccurbench.Paper}, c.Engines...)
 	}
+	leftOut := false
 	c.Kept = func(e cooccurbench.Engine, window int,
 		measure func() (cooccurbench.Row, error)) (cooccurbench.Row, error) {
 		part := fmt.Sprintf("cooccur.%d.%s", window, strings.ReplaceAll(string(e), " ", "-"))
-		return report.DoValue(o.store, part, measure)
+		row, err := report.DoValue(o.store, part, measure)
+		if errors.Is(err, report.ErrLeftOut) {
+			leftOut, err = true, nil
+		}
+		return row, err
 	}
 	rows, err := cooccurbench.Run(ctx, c)
+	if err == nil && leftOut {
+		err = report.ErrLeftOut
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -199,6 +199,45 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// Parts can be measured by their names, and complete a job that has the others.
+func TestPartsByName(t *testing.T) {
+	o := Options{Tiny: true, Threads: 1, Memory: 8e9, Pieces: filepath.Join(t.TempDir(), "pieces")}
+	kept := func(only ...string) (names []string) {
+		t.Helper()
+		o.Only = only
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		paths, err := filepath.Glob(filepath.Join(o.Pieces, "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			names = append(names, strings.TrimSuffix(filepath.Base(path), ".json"))
+		}
+		return names
+	}
+	want := []string{"cooccur.2.sequential", "dict.stt.100", "dict.xbw.50", "places.2"}
+	if got := kept("dict.stt.100", "dict.xbw.50", "places.2", "cooccur.2.sequential"); !slices.Equal(got, want) {
+		t.Errorf("parts %q were kept, want %q", got, want)
+	}
+	want = append(want, "thesis.compressed", "thesis.schedules")
+	if got := kept("thesis.schedules", "thesis.compressed"); !slices.Equal(got, want) {
+		t.Errorf("parts %q were kept, want %q", got, want)
+	}
+	rest := []string{"dict.stt.50", "dict.xbw-paper", "dict.xbw.100"}
+	if got := kept(rest...); !slices.Contains(got, "dict") || !slices.Contains(got, "dict.xbw-paper.100") {
+		t.Errorf("parts %q were kept, want the whole job dict with its last parts", got)
+	}
+	o.Only = []string{"dict.trie.50"}
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "dict.trie.50") {
+		t.Errorf("a part that does not exist: error %v", err)
+	}
+	if _, err := Run(t.Context(), Options{Tiny: true, Only: []string{"places.2"}}); err == nil {
+		t.Error("a part and no folder: no error")
+	}
+}
+
 func check(t *testing.T, r *report.Report) {
 	t.Helper()
 	lengths := r.Sections[slices.IndexFunc(r.Sections,

@@ -41,7 +41,9 @@ type Options struct {
 	// Within leaves out what the thesis does not have: up to 10 million points, many patterns.
 	Within bool
 	Note   func(progress string) // called with what is measured next; may be nil
-	Store  *report.Store         // keeps figures that were measured; may be nil
+	// Store keeps figures that were measured; may be nil. Without all of them Run returns
+	// report.ErrLeftOut.
+	Store *report.Store
 }
 
 // aboutWays explains the tables.
@@ -126,15 +128,23 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 	if !o.Within {
 		figures = append(figures, b.beyond)
 	}
+	leftOut := false
 	for i, figure := range figures {
 		part, err := o.Store.Do(partName(i), func() (*report.Report, error) {
 			s, err := figure()
 			return &report.Report{Sections: []report.Section{s}}, err
 		})
+		if errors.Is(err, report.ErrLeftOut) {
+			leftOut = true
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		r.Sections = append(r.Sections, part.Sections...)
+	}
+	if leftOut {
+		return nil, report.ErrLeftOut
 	}
 	return r, o.Store.KeepHead("places", r)
 }

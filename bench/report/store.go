@@ -27,7 +27,15 @@ type Store struct {
 	Memory int64
 	// Say, if not nil, is called with messages on what is kept.
 	Say func(format string, args ...any)
+	// Only, if not nil, says which parts are measured.
+	Only func(part string) bool
 }
+
+// ErrLeftOut is the error of a part that was not kept and is not to be measured.
+var ErrLeftOut = errors.New("some parts were not to be measured")
+
+// Wants reports whether a part is to be measured if it was not kept.
+func (s *Store) Wants(part string) bool { return s == nil || s.Only == nil || s.Only(part) }
 
 // stored is the content of a file: JSON, with the plots, and null for gaps in these.
 type stored struct {
@@ -55,11 +63,26 @@ type storedSeries struct {
 	X, Y []*float64
 }
 
+// Has reports whether a part was kept, or a part of it.
+func (s *Store) Has(part string) (bool, error) {
+	if s == nil {
+		return false, nil
+	}
+	paths, err := filepath.Glob(filepath.Join(s.Dir, "*.json"))
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return strings.HasPrefix(filepath.Base(path), part+".")
+	}), err
+}
+
 // Do returns a part: that of an earlier run, or what measure returns, which it keeps. A nil report
-// of measure is not kept.
+// of measure is not kept. The error is ErrLeftOut if the part is not wanted.
 func (s *Store) Do(part string, measure func() (*Report, error)) (*Report, error) {
+	wanted := s.Wants(part)
 	if r, err := s.Load(part); r != nil || err != nil {
 		return r, err
+	}
+	if !wanted {
+		return nil, ErrLeftOut
 	}
 	r, err := measure()
 	if err != nil || r == nil || s == nil {

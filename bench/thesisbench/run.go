@@ -29,7 +29,8 @@ type Options struct {
 	// Index and Topics, if set, replace the generated collection and its queries.
 	Index  string
 	Topics []string
-	// Store keeps the sections of chapter 5 and the batches that were measured; may be nil.
+	// Store keeps the parts that were measured; may be nil. Without all of them Run returns
+	// report.ErrLeftOut.
 	Store *report.Store
 	// Say is called with messages on the progress.
 	Say func(format string, args ...any)
@@ -80,6 +81,7 @@ type bench struct {
 	batched map[batchKey]batchFigure // of batches
 	report  *report.Report
 	brought time.Duration // the time of copying the index to the device
+	leftOut bool          // some parts
 }
 
 // Run generates the collection, copies it to the device if there is one, and measures.
@@ -138,6 +140,9 @@ func Run(ctx context.Context, o Options) (_ *report.Report, err error) {
 	if err := b.keep(parts[7], b.compressed); err != nil {
 		return nil, err
 	}
+	if b.leftOut {
+		return nil, report.ErrLeftOut
+	}
 	return b.report, errors.Join(addBSP(b.report), b.Store.KeepHead("thesis", b.report))
 }
 
@@ -162,6 +167,10 @@ func (b *bench) keep(part string, measure func() error) error {
 		err := measure()
 		return &report.Report{Sections: b.report.Sections[before:]}, err
 	})
+	if errors.Is(err, report.ErrLeftOut) {
+		b.leftOut = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -31,17 +31,21 @@ With a GPU it takes about an hour. --engine multicore leaves the GPU out and use
 
 With --out, every result is kept in the subfolder pieces as soon as it is measured. A run that was
 stopped goes on where it was when the command is given again; delete a file there to measure it
-again. --only measures some jobs. Parts may be of several machines with as many threads: then the
-page says which was measured where. The folder has the page as index.html and README.md, a CSV file
-per table and an SVG file per plot.`,
+again. --only measures some jobs, or parts of them by the names of their files: places.5, or
+dict.xbw.10000000. Parts may be of several machines with as many threads: then the page says which
+was measured where. The folder has the page as index.html and README.md, a CSV file per table and an
+SVG file per plot.`,
 		Args: cobra.NoArgs,
 		Example: `  collocate bench papers --out papers
-  collocate bench papers --only weigh,dict --out papers
+  collocate bench papers --only weigh,dict,places.5 --out papers
   collocate bench papers --quick --engine multicore --out papers`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			for _, name := range o.Only {
-				if !slices.Contains(papersbench.Jobs, name) {
+				if !papersbench.IsPart(name) {
 					return usagef("--only %s: want some of %s", name, strings.Join(papersbench.Jobs, ","))
+				}
+				if out == "" && !slices.Contains(papersbench.Jobs, name) {
+					return usagef("--only %s: parts of jobs need --out", name)
 				}
 			}
 			if again {
@@ -80,7 +84,7 @@ per table and an SVG file per plot.`,
 	f.BoolVar(&again, "again", false, "measure nothing: make the page again from the parts in --out, which may be of another machine")
 	f.BoolVar(&o.Quick, "quick", false, "use small data: two or three minutes on two cores")
 	f.StringSliceVar(&o.Only, "only", nil,
-		"measure these jobs only: "+strings.Join(papersbench.Jobs, ", "))
+		"measure these jobs only, or parts of them such as places.5: "+strings.Join(papersbench.Jobs, ", "))
 	f.StringVar(&o.Dir, "scratch", "", "folder for temporary data, about 6 GB, or little with --quick (default the system's temporary folder)")
 	f.StringVarP(&out, "out", "o", "",
 		"folder for the page with CSV files and plots (default: the page on standard output)")
