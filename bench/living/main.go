@@ -6,7 +6,7 @@
 //
 // cut builds an index with segments of given sizes, which no merge changes. compare runs the same
 // queries on indexes of the same documents in turn, prints the mean times, and fails if an answer
-// differs. load commits to a copy of an index while it is searched. generate writes data for them.
+// differs. load commits to a copy of an index while it is searched.
 package main
 
 import (
@@ -27,10 +27,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	jobs := map[string]func(context.Context, []string) error{"generate": generate, "cut": cut,
-		"compare": compare, "load": load}
+	jobs := map[string]func(context.Context, []string) error{"cut": cut, "compare": compare, "load": load}
 	if len(args) == 0 || jobs[args[0]] == nil {
-		return errors.New("want generate, cut, compare or load")
+		return errors.New("want cut, compare or load")
 	}
 	return jobs[args[0]](ctx, args[1:])
 }

@@ -28,6 +28,7 @@ pair, and DPNORM tells how evenly it is distributed over them (Gries' normalised
 proportions: 0 is even, 1 is all in one place). A pair that occurs in a single document says
 little about the language: --min-docs leaves such pairs out.
 
+More:
 ` + measureHelp + `
 
 An INDEX must store its text. A MATRIX is a .cooc file written by 'collocate cooccur'. It does not say which documents have a

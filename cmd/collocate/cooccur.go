@@ -50,9 +50,6 @@ with e = r c / n, where r, c and n are the sums of its row, its column and the m
   npmi     pmi / -log2(m/n), between -1 and 1
   ll       log-likelihood ratio, below 0 where m < e
   dice     2 m / (r + c)
-'collocate neighbours --by' has measures of the same names by the frequencies of the words in the
-corpus: E = f1 f2 span / N. The values differ where windows end with short documents, and in
-matrices weighted by distance.
 
 The format follows from the name of --out, or from --out-format:
   .cooc     csr      our own: memory-mapped rows with words, for 'collocate neighbours' (tests of
@@ -62,6 +59,11 @@ The format follows from the name of --out, or from --out-format:
   .npz      npz      SciPy's CSR: scipy.sparse.load_npz; IDs from 0, with the words
   .parquet  parquet  id1, id2 (from 0), word1, word2, value
   .tsv      tsv      lines of word, word, value
+
+More:
+'collocate neighbours --by' has measures of the same names as --values by the frequencies of the words in the
+corpus: E = f1 f2 span / N. The values differ where windows end with short documents, and in
+matrices weighted by distance.
 
 The vocabulary is read from --vocab, or counted first, with --min-count and --max-size. Words
 outside it are removed before windows are formed. Windows do not cross documents, nor the fields of

@@ -26,6 +26,7 @@ func newNeighboursCmd(a *app) *cobra.Command {
 		Long: `Print the words that are most strongly associated with each given word, from a .cooc file
 written by 'collocate cooccur'. A word goes through the analyzer that made the matrix.
 
+More:
 ` + measureHelp + `
 
 A matrix does not say which documents have a pair. --corpus names the corpus that it was made

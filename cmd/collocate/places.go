@@ -39,10 +39,7 @@ func newPlacesCmd(a *app) *cobra.Command {
 mutual neighbours. POINTS are files or folders: CSV or TSV with a header, GeoJSON,
 GeoJSONSeq, Parquet, GeoParquet, Shapefile, GeoPackage, FlatGeobuf, KML, GPX
 waypoints or OSM PBF (--feature amenity,shop: keys of tags), also in a ZIP
-archive; - reads standard input. A PostgreSQL database
-with PostGIS is a connection string, such as postgres://user@host/database, with
---layer TABLE or --layer 'SELECT ...'; its password is best left to PGPASSWORD or
-.pgpass.
+archive; - reads standard input.
 
 Distances of longitudes and latitudes are metres; others are in the unit of the
 positions' reference system, which the file or --crs names.
@@ -54,6 +51,10 @@ that occur in an instance. Sets that reach --min-prevalence and have no larger
 one that does are printed, ordered by length, then by names; --top prints the
 best, longest first. A feature with one
 or two points easily reaches any share: --min-points leaves such features out.
+
+More:
+A PostgreSQL database with PostGIS is a connection string, such as postgres://user@host/database,
+with --layer TABLE or --layer 'SELECT ...'; its password is best left to PGPASSWORD or .pgpass.
 
 --significance compares each index with random rounds of a null model, in which features are
 independent of each other. --null inhomogeneous (the default) moves each feature as a whole inside

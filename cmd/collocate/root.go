@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -72,6 +73,17 @@ const (
 
 func init() { cobra.AddTemplateFunc("groupedFlags", groupedFlags) }
 
+// help begins with what most people need. The part of a command's Long behind the line More: follows
+// its flags.
+func help(cmd *cobra.Command, _ []string) {
+	intro, more, found := strings.Cut(cmp.Or(cmd.Long, cmd.Short), "\n\nMore:\n")
+	text := intro + "\n\n" + cmd.UsageString()
+	if found {
+		text += "\nMore:\n" + more + "\n"
+	}
+	io.WriteString(cmd.OutOrStdout(), text)
+}
+
 // newRoot makes the commands that a call with these arguments needs, or all if there are none.
 func newRoot(a *app, args ...string) *cobra.Command {
 	root := &cobra.Command{
@@ -129,6 +141,7 @@ All engines give the same result to the bit.`,
 	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.NewReplacer(
 		".LocalFlags.FlagUsages", "groupedFlags .LocalFlags").Replace(root.UsageTemplate()))
+	root.SetHelpFunc(help)
 	wrapArgs(root)
 	root.SetArgs(args)
 	return root

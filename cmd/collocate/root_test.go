@@ -172,3 +172,31 @@ func TestNothingKeepsACommandLine(t *testing.T) {
 		t.Error("something still refers to the command line")
 	}
 }
+
+// Before the first heading of flags, help is one screen: what the verb does, how it is called,
+// examples, and the flags that most people need.
+func TestHelpIsOneScreen(t *testing.T) {
+	const most = 50
+	root := newRoot(newApp(strings.NewReader(""), io.Discard, io.Discard))
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+		var b strings.Builder
+		cmd.SetOut(&b)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(b.String(), "\nGlobal Flags:")
+		if head, common, any := strings.Cut(first, "\nFlags:\n"); any {
+			common, _, _ = strings.Cut(common, "\n\n")
+			first = head + "\nFlags:\n" + common
+		}
+		if n := strings.Count(first, "\n") + 1; n > most && cmd != root { // root lists all verbs
+			t.Errorf("%s --help: %d lines to the end of the common flags, more than %d: put what few need "+
+				"behind a line More: in Long", cmd.CommandPath(), n, most)
+		}
+	}
+	look(root)
+}

@@ -65,13 +65,14 @@ of words, of which a document must have at least one (with --mode and: all). It 
   year:* NOT title:*            documents with a value, or a word, in a field (also _exists_:year);
                                 * alone is all documents
 
+Plain words need no quotes; --plain treats all operators as text.
+
+More:
 DIR may also be the URL of a 'collocate serve', such as http://localhost:8080, or of one of its
 indexes, such as http://localhost:8080/v1/indexes/news, or the address of an index in a bucket,
-s3://BUCKET/NAME (docs/bucket.md). Flags that it does not support are an
-error. If it asks shards, the answer says how many of them it covers.
-
-Plain words need no quotes; --plain treats all operators as text. Package search/query has the
-grammar. All algorithms give the same documents, order and scores; they differ in speed.
+s3://BUCKET/NAME (docs/bucket.md). Flags that it does not support are an error. If it asks shards,
+the answer says how many of them it covers. Package search/query has the grammar of queries. All
+algorithms give the same documents, order and scores; they differ in speed.
 
 Without a query it reads queries from standard input, one per line, and prints "# QUERY" before
 the answers of each; on a terminal there is a prompt with arrow keys and a history instead. With
@@ -88,7 +89,6 @@ thesis that 'collocate bench thesis' is about.`,
 		Example: `  collocate search news.index solar eclipse
   collocate search news.index solar eclipse -k 100 --mode and
   collocate search news.index '"solar eclipse" -lunar' --count --from 10
-  collocate search news.index solar eclipse -k 0
   collocate search news.index solar eclipse --explain --stats
   collocate search fields.index solar eclipse --show title,url --snippets
   collocate search fields.index eclipse --sort published:desc --facet lang:5 --facet published/month --count
@@ -96,7 +96,6 @@ thesis that 'collocate bench thesis' is about.`,
   collocate search news.index --topics topics.txt --run run.txt -k 1000
   collocate search news.index solar eclipse --expand rm3 --explain
   collocate search news.index fast car --synonyms synonyms.txt
-  collocate search news.index solar eclipse --model dirichlet --mu 500 --json
   collocate search news.index --topics topics.txt --engine gpu --run run.txt
   collocate search http://localhost:8080 solar eclipse`,
 		RunE: func(cmd *cobra.Command, args []string) error {

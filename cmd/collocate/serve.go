@@ -97,6 +97,14 @@ With --points, --matrix or --vectors the server needs no index. --indexes serves
 folder. DIR may be the address of an index in a bucket, s3://BUCKET/NAME, which is followed: see
 docs/bucket.md.
 
+Once the server is ready, it prints its address on standard error, or with --json on standard
+output. It listens on this machine only, unless --addr says otherwise, as in :8080; then use
+--token-file and --tls-cert, or anybody who can reach the address can send requests. The Host
+header must be an IP address, localhost or one of --host, and pages of other sites are refused
+unless --cors-origin allows them. Under overload, clients with few requests go first and others
+get status 429.
+
+More:
 With --writable clients add, replace and delete documents (POST and DELETE to
 /v1/indexes/NAME/documents) and, with --indexes, make indexes in that folder (PUT
 /v1/indexes/NAME). A change is durable and visible after --commit-every, or at once with
@@ -107,13 +115,6 @@ Errors are problems of RFC 9457, with an HTTP status, a "code" and a "detail". -
 parameters apply to queries that name no model. A query runs on as many CPU cores as make it
 faster, on one with --engine sequential, and on all with multicore. With --engine gpu the index
 is copied to the GPU before the first query, and the GPU answers.
-
-Once the server is ready, it prints its address on standard error, or with --json on standard
-output. It listens on this machine only, unless --addr says otherwise, as in :8080; then use
---token-file and --tls-cert, or anybody who can reach the address can send requests. The Host
-header must be an IP address, localhost or one of --host, and pages of other sites are refused
-unless --cors-origin allows them. Under overload, clients with few requests go first and others
-get status 429.
 
 With --root there is no DIR: the server asks the servers of --shards, each of which serves a
 shard made by 'collocate shard', and merges their answers into those of the whole index. Commas
