@@ -422,7 +422,7 @@ func TestSignificanceInReports(t *testing.T) {
 	first, last := "0,1,2,0.6666666666666666,0.5,1.3333333333333333,0.01,0.6000000000000001,B,4,5,0.8,", "0,1,2,0.6666666666666666,,,,,B,4,5,0.8,"
 	for _, cited := range []map[int]string{
 		{1: first, 3: last},
-		{1: first + ",shift,99,2.5e+06,", 3: last + ",,,,"},
+		{1: first + ",shift,99,2500000,", 3: last + ",,,,"},
 	} {
 		var csv strings.Builder
 		if err := WriteCSV(&csv, tested, plain); err != nil {

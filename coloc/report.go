@@ -2,6 +2,7 @@ package coloc
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -267,7 +268,11 @@ func optional(v *float64) string {
 	return ftoa(*v)
 }
 
-func ftoa(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+// ftoa writes a number as JSON has it: an area of 2,500,000 without an exponent.
+func ftoa(f float64) string {
+	text, _ := json.Marshal(f)
+	return string(text)
+}
 
 // AddInstances adds instances, which are lists of points, to pattern number i.
 func (r *Report) AddInstances(pts *Points, i int, instances [][]int32) {

@@ -60,9 +60,9 @@ func CheckPosition(x, y float64, geographic bool) error {
 	case math.IsNaN(x) || math.IsInf(x, 0) || math.IsNaN(y) || math.IsInf(y, 0):
 		return fmt.Errorf("position (%v, %v) is not finite", x, y)
 	case geographic && (y < -90 || y > 90):
-		return fmt.Errorf("latitude %v is not between -90 and 90", y)
+		return fmt.Errorf("latitude %.10g is not between -90 and 90", y)
 	case geographic && (x < -360 || x > 360):
-		return fmt.Errorf("longitude %v is not between -360 and 360", x)
+		return fmt.Errorf("longitude %.10g is not between -360 and 360", x)
 	case math.Abs(x) > MaxCoordinate || math.Abs(y) > MaxCoordinate:
 		return fmt.Errorf("position (%v, %v) is larger than %g", x, y, MaxCoordinate)
 	}

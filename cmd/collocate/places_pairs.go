@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -86,7 +87,8 @@ func number(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	text, _ := json.Marshal(v) // as JSON has it: without exponents in coordinates and areas
+	return string(text)
 }
 
 // orNaN returns a number of an answer, which has nil for NaN.
