@@ -518,3 +518,17 @@ func TestSlurmKeepsParts(t *testing.T) {
 		t.Errorf("map.sbatch has no %q:\n%s", want, s["map.sbatch"])
 	}
 }
+
+// Addresses get the names that paths of the same shape have.
+func TestNamesOfAddresses(t *testing.T) {
+	for _, c := range []struct{ paths, want string }{
+		{"x.txt", "x.txt"}, {"a/x.txt a/y.txt", "x.txt y.txt"}, {"a/x.txt ./b/x.txt", "a/x.txt b/x.txt"},
+		{"a/s/x.txt a/y.txt", "s/x.txt y.txt"}, {"/a/x /b/y", "a/x b/y"},
+		{"s3://b/k/x s3://b/k/y", "x y"}, {"s3://b/x s3://c/x", "b/x c/x"}, {"ab/x abc/x", "ab/x abc/x"},
+		{"x/a b y/a", "x/a b y/a"},
+	} {
+		if got := namesOf(strings.Fields(c.paths)); !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%s: names %q, want %s", c.paths, got, c.want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func Streams(paths []string, i, n int, blank bool) ([]text.Stream, error) {
 		return nil, err
 	}
 	names := map[string]string{}
-	for f, name := range text.Names(paths) {
+	for f, name := range namesOf(paths) {
 		names[paths[f]] = name
 	}
 	streams := []text.Stream{}
@@ -270,4 +270,29 @@ func (s *splitReader) Close() error {
 	}
 	s.in = nil
 	return s.file.Close()
+}
+
+// namesOf returns the names that stand for files in the IDs of a new index: their paths relative to
+// the deepest folder that holds them all. Paths may be addresses, such as s3://bucket/file.
+func namesOf(paths []string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		if names[i] = path; !strings.Contains(path, "://") {
+			names[i] = filepath.ToSlash(filepath.Clean(path))
+		}
+	}
+	folder := func(name string) string { return name[:strings.LastIndexByte(name, '/')+1] }
+	common := ""
+	if len(names) > 0 {
+		common = folder(names[0])
+	}
+	for _, name := range names {
+		for !strings.HasPrefix(folder(name), common) {
+			common = folder(strings.TrimSuffix(common, "/"))
+		}
+	}
+	for i := range names {
+		names[i] = names[i][len(common):]
+	}
+	return names
 }

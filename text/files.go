@@ -28,31 +28,6 @@ func (in *input) before() int64 {
 	return in.part.Before
 }
 
-// Names returns the names that stand for files in the IDs of a new index: their paths relative to
-// the deepest folder that holds them all. Paths may be addresses, such as s3://bucket/file.
-func Names(paths []string) []string {
-	names := make([]string, len(paths))
-	for i, path := range paths {
-		if names[i] = path; !strings.Contains(path, "://") {
-			names[i] = filepath.ToSlash(filepath.Clean(path))
-		}
-	}
-	folder := func(name string) string { return name[:strings.LastIndexByte(name, '/')+1] }
-	common := ""
-	if len(names) > 0 {
-		common = folder(names[0])
-	}
-	for _, name := range names {
-		for !strings.HasPrefix(folder(name), common) {
-			common = folder(strings.TrimSuffix(common, "/"))
-		}
-	}
-	for i := range names {
-		names[i] = names[i][len(common):]
-	}
-	return names
-}
-
 // inputs lists the files of the corpus in order: the paths as given, each folder replaced by the
 // files below it in byte order of their paths. Links are followed.
 func (c *Corpus) inputs() ([]input, error) {

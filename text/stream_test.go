@@ -35,9 +35,6 @@ func TestStreams(t *testing.T) {
 	if id := max(last[0], last[1]); err != nil || id != "c.txt:3048576" {
 		t.Errorf("the last document is %s, %v; want c.txt:3048576", id, err)
 	}
-	if names := strings.Join(Names([]string{"x/a", "b", "y/a"}), " "); names != "x/a b y/a" {
-		t.Errorf("names %s, want x/a b y/a", names)
-	}
 }
 
 // A part of a file without records says nothing about their fields: a record that begins before the

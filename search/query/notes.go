@@ -12,7 +12,7 @@ func Notes(text string, o Options) (notes []string) {
 	if OnlyWords(text) {
 		return nil
 	}
-	if strings.Contains(insideQuotes(text), "*") {
+	if strings.Contains(text, "*") && strings.Contains(insideQuotes(text), "*") {
 		notes = append(notes, "* in a phrase is taken for text: only words outside of quotes can be patterns")
 	}
 	if name := fieldWithout(text, o); name != "" {
