@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/collocate/collocate"
+	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/text"
 )
 
@@ -123,4 +124,73 @@ func ExampleOptions_refreshEvery() {
 	fmt.Println(found.Hits[0].ID, err)
 	// Output:
 	// 1 <nil>
+}
+
+// The fields of a struct become fields of the index, by their types and tags.
+func ExampleSchemaOf() {
+	type Shop struct {
+		ID     int    `index:"id"`
+		Name   string `index:"name:text:english" also:"sorted:keyword"`
+		Tags   []string
+		Opened time.Time
+		Place  [2]float64
+		Stars  *float64
+		Mood   []float32 `index:":vector:3"`
+		secret string
+	}
+	schema, err := collocate.SchemaOf(Shop{secret: "is left out"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range schema.Fields {
+		fmt.Println(f.Name, f.Type)
+	}
+	// Output:
+	// name text
+	// sorted keyword
+	// tags keyword
+	// opened date
+	// place geo
+	// stars number
+	// mood vector
+}
+
+// Documents with vectors are ranked by their similarity, alone or together with words, within what
+// a filter allows.
+func ExampleRequest_nearest() {
+	type Song struct {
+		ID   string `index:"id"`
+		Text string
+		Year int
+		Mood [2]float32
+	}
+	ctx := context.Background()
+	x, err := collocate.Memory(collocate.Options{Like: Song{}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer x.Close()
+	err = errors.Join(x.Add(Song{"a", "Blue moon", 1934, [2]float32{0.2, 0.9}},
+		Song{"b", "Walking on sunshine", 1983, [2]float32{0.9, 0.1}},
+		Song{"c", "Bad moon rising", 1969, [2]float32{0.8, 0.4}}), x.Commit(ctx))
+	if err != nil {
+		log.Fatal(err)
+	}
+	happy := &search.Nearest{Vector: []float32{1, 0}}
+	for _, r := range []collocate.Request{{Nearest: happy}, {Nearest: happy, Filter: "year:<1980"},
+		{Nearest: happy, Query: "moon"}} {
+		found, err := x.Search(ctx, r)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("query %q, filter %q:", r.Query, r.Filter)
+		for _, hit := range found.Hits {
+			fmt.Printf(" %s %.2f", hit.ID, hit.Score)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// query "", filter "": b 0.99 c 0.89 a 0.22
+	// query "", filter "year:<1980": c 0.89 a 0.22
+	// query "moon", filter "": c 1.28 b 0.99 a 0.67
 }
