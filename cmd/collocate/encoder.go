@@ -35,7 +35,7 @@ func (f *encoderFlags) register(cmd *cobra.Command, of string, prefix *string) {
 	fl.StringVar(&f.target, "encoder", "", "`URL` of a server in the format of OpenAI's embeddings, or a command, that makes vectors of "+of+" (key: "+encoderKey+")")
 	fl.StringVar(&f.o.Model, "encoder-model", "", "model that the encoder is asked for")
 	fl.StringVar(&f.words, "embed", "", "make vectors of "+of+" here, from those of their words in a `FILE` of 'collocate embed --texts'")
-	fl.StringVar(prefix, "encoder-prefix", "", "text that the model wants before each of "+of+", such as 'query: '")
+	fl.StringVar(prefix, "encoder-prefix", "", "text that the model wants before each of the "+of+", such as 'query: '")
 	group(cmd, "Vectors", "encoder", "encoder-model", "encoder-prefix", "embed")
 }
 
