@@ -73,7 +73,7 @@ func (b *bench) aboutBatch() string {
 
 // aboutRuns says how often a batch is answered.
 func (b *bench) aboutRuns() string {
-	s := fmt.Sprintf("A batch's time is the mean of %d runs (fewer if they take more than %v)", b.Runs, enough)
+	s := fmt.Sprintf("A batch's time is the mean of %s (fewer if they take more than %v)", report.Count(b.Runs, "run"), enough)
 	if b.Device != nil {
 		s += ", after one that does not count"
 	}
