@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
@@ -155,4 +156,34 @@ func signature(f *types.Func, short types.Qualifier) string {
 		names = append(names, p.String()+" "+types.TypeString(p.Constraint(), short))
 	}
 	return "[" + strings.Join(names, ", ") + "]" + text
+}
+
+// The documentation of each package that is not in stable says that it may change.
+func TestOtherPackagesAreExperimental(t *testing.T) {
+	list := goTool(t, "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}} {{.Dir}}{{end}}`, "./...")
+	others := 0
+	for line := range strings.Lines(list) {
+		path, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+		short := strings.Replace(path, "github.com/collocate/collocate", ".", 1)
+		if path == "" || slices.Contains(stable, short) || strings.HasPrefix(short, "./bench") || strings.Contains(short, "/internal") {
+			continue
+		}
+		others++
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(files, func(name string) bool {
+			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Contains(f.Doc.Text(), "\nExperimental: ")
+		}) {
+			t.Errorf("%s: the comment of the package does not say Experimental: add it, or the package to stable", path)
+		}
+	}
+	if others < 30 {
+		t.Errorf("only %d other packages", others)
+	}
 }

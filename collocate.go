@@ -37,7 +37,7 @@
 //
 // Versions follow semver.org. Until 1.0 minor versions may break programs, and the changelog says
 // where. Tests and apidiff compare this package, fields, index/segments, search, search/query and
-// text with the last release. All other packages are experimental: they may change at any time.
+// text with the last release. All others are experimental, and their documentation says so.
 //
 // The package joins others that can be used alone: index/segments changes indexes, search and
 // search/query answer requests, fields describes documents. Results are exact; see package search.

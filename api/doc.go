@@ -45,4 +45,6 @@
 // is the flag --times with the default 1, refuses ?times=10 with "times 10: want 1 to 9", and is
 // not offered to assistants. A whole question is left out of a door where it is declared, again
 // with the reason.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package api

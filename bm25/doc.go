@@ -64,4 +64,6 @@
 // N = 2 documents of 3 and 1 tokens (T = 4), and a word with df = 1 and tf = 2 in the first: idf =
 // ln 2 = 0.693, K = 1.2*(0.25 + 0.75*3/2) = 1.65, and the weight is 0.693 * 2.2*2/(1.65+2) =
 // 0.8356.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package bm25

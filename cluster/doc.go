@@ -62,4 +62,6 @@
 // the last stage wrote, that reduces read what maps wrote, and that no task occurs twice. It also
 // checks that no part is missing, if maps know how many there are, and that all words of the
 // vocabulary were seen.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package cluster

@@ -64,4 +64,6 @@
 // searched in rounds, over a stack in device memory. With nearest neighbours, or more than 64
 // features, CPU cores join the points first. They also take over the patterns around places whose
 // profiles are too long for a warp.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package coloc

@@ -61,4 +61,6 @@
 // multicore.go is the fast engine, with its parts in blocks.go, gather.go, accumulator.go, run.go
 // and merge.go. The comment of the type GPU describes how a GPU makes both. output.go and the files
 // that it names write M, and csr.go reads it back.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package cooccur

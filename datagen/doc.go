@@ -22,4 +22,6 @@
 //	datagen.Text(ctx, os.Stdout, datagen.TextOptions{Tokens: 10})
 //
 // prints one line of ten words.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package datagen

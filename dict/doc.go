@@ -89,4 +89,6 @@
 // the heads of an xbw. Section "alphabet" lists the characters in use, ascending; the i-th, from 0,
 // has code i+1 (i in C, B and next). The other sections depend on the kind: see stt.go, xbw.go,
 // rrr.go, bits.go, tails.go, hash.go, double.go and front.go.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package dict

@@ -6,6 +6,8 @@
 //
 // A Set must not be changed while other goroutines read it. Where a function takes a *Set, nil
 // means all documents, unless its comment says otherwise.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package docset
 
 import (

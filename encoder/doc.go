@@ -17,4 +17,6 @@
 // Vectors are checked: there is one for each text, and all have the same number of finite numbers.
 // Answers are bounded, late ones are given up, and what a server refuses for the moment (429, 502,
 // 503, 504) is asked again. Nothing of an answer that is wrong is used.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package encoder

@@ -1,5 +1,7 @@
 // Package engine names the ways in which a job can run. Every job gives the same result, to the
 // bit, on every engine; only the time differs.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package engine
 
 import "github.com/collocate/collocate/internal/choice"

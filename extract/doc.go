@@ -29,4 +29,6 @@
 //
 // Not for searching, walking folders (package folders), or records of data such as CSV and JSON
 // lines, which package text reads.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package extract

@@ -26,4 +26,6 @@
 // so soon after their change have the field recheck; the next Sync compares their hashes, whatever
 // their times. Programs that restore the time of a file they change, and leave its size, escape
 // notice unless Options.Hash is set.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package folders

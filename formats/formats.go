@@ -4,6 +4,8 @@
 //	import _ "github.com/collocate/collocate/formats"
 //
 // A program that needs one of them imports that alone.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package formats
 
 import (

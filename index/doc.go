@@ -48,4 +48,6 @@
 // bound or the engine. An index appears under its name only when it is complete. A Reader may be
 // used by several goroutines, a Cursor by one. Damaged files give errors, never a panic. An index
 // holds fewer than 2^31 documents.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package index

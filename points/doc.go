@@ -36,4 +36,6 @@
 // CoOccurrences and Enrich compute two statistics of spatial omics. What chance would give is drawn
 // from a Null model. Curves, CoOccurrences and Enrich give the same bits on one core, on many and
 // on a GPU.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package points

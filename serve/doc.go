@@ -142,4 +142,6 @@
 // Server.Open adds the index in a folder, under a name, and Server.Look opens those again that have
 // changed. Server.Reload replaces the first index by one that the program has opened. Each request
 // is answered from a single index; the old one is closed when its last request has ended.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package serve

@@ -74,4 +74,6 @@
 // over all that have judgments. [Fuse] makes one run of several, and
 // [CrossValidate] says what a choice of parameters is worth. [Compare] compares two runs topic
 // by topic, with Student's paired t-test and a randomisation test.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package trec

@@ -27,4 +27,6 @@
 // all others, exactly; a Searcher compares many words at once, on CPU cores or a GPU.
 // Vectors.Analogy finds the word that is to c what b is to a, by 3CosAdd. Vectors.Similarity and
 // Searcher.Analogies evaluate both against human judgments.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package vectors

@@ -1,6 +1,8 @@
 // Package web has the page that `collocate serve` shows in a browser. Its source is in src, in
 // Svelte and TypeScript. `npm run build` makes dist, which is committed and embedded, so that `go
 // build` needs no Node. The page calls only the API of package serve.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package web
 
 import (

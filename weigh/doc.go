@@ -79,4 +79,6 @@
 // into one, the empty word. Its tf in a document is the number of all unknown words there. Unknown
 // words always count in the documents' lengths, so the weights of known words are the same in all
 // three cases.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package weigh

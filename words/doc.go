@@ -45,4 +45,6 @@
 // counted in spread.go, which reads the corpus again, and a word in parts of an index in
 // indexspread.go. Each of concordance.go with query.go, keywords.go, ngrams.go and wordlist.go has
 // an analysis; network.go and plot.go draw.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package words

@@ -1,4 +1,6 @@
 // Package flags makes the flags of the command from the parameters of a question.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package flags
 
 import (

@@ -16,4 +16,6 @@
 // that were replaced or deleted are looked up again. So all writers may work at once.
 //
 // Package generations describes what is in the store, and what happens when something fails.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package bucket

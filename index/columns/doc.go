@@ -50,4 +50,6 @@
 // with smallest value 1999, unit 10 and 1 bit: values 04, has 05. Let their tags be "b", then "a"
 // and "b", then none. That column is of kind 2 with 2 different values, 1 bit, 3 values in all and
 // 2 bits of ends: words 00 01 a 00 01 b, starts 0 and 6, ends 1, 3, 3 (3d), ords 1, 0, 1 (05).
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package columns

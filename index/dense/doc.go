@@ -58,4 +58,6 @@
 // 0, 0; rows are 00 00 80 3f 00 00 00 bf and 56 zero bytes, then 64 zero bytes; codes 7f c0 (127
 // and -64) and 62 zero bytes, then 64 zero bytes; scales 1/127 (3c010204) and 0; rests 0.003937007
 // (3b810201) and 0; norms 1.118034 (3f8f1bbd) and 0; has 1.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package dense

@@ -37,4 +37,6 @@
 // Each commit carries a random token, and each generation lists the tokens of the last commits. A
 // commit without an answer is tried again. If the generation is there by then, its token tells
 // whose it is. Only when the store cannot be reached any more, the error is ErrUncertain.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package generations

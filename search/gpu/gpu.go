@@ -1,5 +1,7 @@
 // Package gpu lets package search answer on NVIDIA GPUs. A program imports it for that effect, with
 // what other jobs need, as package github.com/collocate/collocate/gpu.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package gpu
 
 import "github.com/collocate/collocate/search/internal/device"

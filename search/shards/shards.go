@@ -3,6 +3,8 @@
 //
 // It is for servers over shards. Package search answers requests to each shard, and here answers
 // become one. Programs that search one index do not need it.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package shards
 
 import (

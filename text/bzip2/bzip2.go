@@ -2,6 +2,8 @@
 // that effect:
 //
 //	import _ "github.com/collocate/collocate/text/bzip2"
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package bzip2
 
 import (

@@ -2,6 +2,8 @@
 // Encoding Standard. A program that reads such files imports it for that effect:
 //
 //	import _ "github.com/collocate/collocate/text/encodings"
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package encodings
 
 import (

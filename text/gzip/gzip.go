@@ -2,6 +2,8 @@
 // imports it for that effect:
 //
 //	import _ "github.com/collocate/collocate/text/gzip"
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package gzip
 
 import (

@@ -5,6 +5,8 @@
 //
 // Each row is read as if it were a line of JSON, so that columns are fields like any others. The
 // package stands apart because the library for Parquet brings 150 packages, net/http among them.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package parquet
 
 import (

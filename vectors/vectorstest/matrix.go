@@ -1,4 +1,6 @@
 // Package vectorstest draws matrices to make vectors from, for tests and measurements.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package vectorstest
 
 import (

@@ -1,5 +1,7 @@
 // Package kernels has the kernels of package weigh. It is imported for that effect, by package
 // github.com/collocate/collocate/gpu.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package kernels
 
 import (

@@ -2,6 +2,8 @@
 // effect:
 //
 //	import _ "github.com/collocate/collocate/weigh/npz"
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package npz
 
 import (

@@ -2,6 +2,8 @@
 // effect:
 //
 //	import _ "github.com/collocate/collocate/weigh/parquet"
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package parquet
 
 import (
