@@ -78,6 +78,7 @@ func stopSignals() []os.Signal {
 // broken file, which could move the cursor. It drops repeated lines, as of several workers that
 // met the same error.
 func oneLine(message string) string {
+	message = strings.ReplaceAll(message, ":\n\t", ": ") // of drivers of databases
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':

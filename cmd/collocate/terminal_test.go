@@ -45,6 +45,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		"the GPU stopped working":                     errors.Join(dead, dead, dead),
 		"the GPU stopped working; no such file":       errors.Join(dead, errors.New("no such file")),
 		"read \ufffd[2J of a broken file":             errors.New("read \x1b[2J of a broken file\n"),
+		"no database: connection refused":             errors.New("no database:\n\tconnection refused"),
 		"the GPU stopped working; x; the GPU stopped": errors.New("the GPU stopped working\nx\nthe GPU stopped"),
 	} {
 		if got := oneLine(err.Error()); got != want {
