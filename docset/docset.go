@@ -23,8 +23,31 @@ type Set struct {
 	words []uint64 // the bits after the last document are 0
 	n     int
 	count int
-	few   atomic.Pointer[[]uint32] // the list that Few returned, until the set is changed
+	known atomic.Pointer[known] // what Few and Version returned, until the set is changed
 }
+
+// known is what is known of the documents that a set has now.
+type known struct {
+	version uint64
+	few     atomic.Pointer[[]uint32]
+}
+
+// versions counts the versions of all sets.
+var versions atomic.Uint64
+
+// remember returns what is known of the documents of the set.
+func (s *Set) remember() *known {
+	for {
+		if k := s.known.Load(); k != nil {
+			return k
+		}
+		s.known.CompareAndSwap(nil, &known{version: versions.Add(1)})
+	}
+}
+
+// Version returns a number that no other set has, and this one only until it is changed. So two
+// calls that return the same number have met the same documents.
+func (s *Set) Version() uint64 { return s.remember().version }
 
 // New returns an empty set among n documents.
 func New(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
@@ -202,8 +225,9 @@ func (s *Set) Few() []uint32 {
 	if s.count > s.n/fewShare || s.count == 0 {
 		return nil
 	}
-	if known := s.few.Load(); known != nil {
-		return *known
+	k := s.remember()
+	if list := k.few.Load(); list != nil {
+		return *list
 	}
 	docs := make([]uint32, 0, s.count)
 	for at, w := range s.words {
@@ -211,14 +235,14 @@ func (s *Set) Few() []uint32 {
 			docs = append(docs, uint32(at<<6+bits.TrailingZeros64(w)))
 		}
 	}
-	s.few.Store(&docs)
+	k.few.Store(&docs)
 	return docs
 }
 
-// forget drops the list of Few. It is called before the set is changed.
+// forget drops what is known of the documents. It is called before the set is changed.
 func (s *Set) forget() {
-	if s.few.Load() != nil {
-		s.few.Store(nil)
+	if s.known.Load() != nil {
+		s.known.Store(nil)
 	}
 }
 

@@ -135,11 +135,12 @@ func TestFullAndDamaged(t *testing.T) {
 	}
 }
 
-// Few lists the documents of a sparse set after every way to change it.
+// After every way to change a set, Few lists its documents if it is sparse, and Version is new.
 func TestFewAfterEveryChange(t *testing.T) {
 	const n = 1000
 	s, other := New(n), New(n)
 	other.AddRange(3, 7)
+	versions := map[uint64]bool{s.Version(): true, other.Version(): true}
 	for i, change := range []func(){
 		func() { s.Add(5) },
 		func() { s.AddAll([]uint32{1, 999}) },
@@ -155,6 +156,11 @@ func TestFewAfterEveryChange(t *testing.T) {
 		func() { s.Not() },
 	} {
 		change()
+		if v := s.Version(); versions[v] || v != s.Version() {
+			t.Fatalf("the version after change %d is not new, or not the same twice", i)
+		} else {
+			versions[v] = true
+		}
 		want := slices.Collect(s.All())
 		if len(want) > n/fewShare {
 			want = nil
@@ -164,6 +170,9 @@ func TestFewAfterEveryChange(t *testing.T) {
 				t.Fatalf("Few after change %d: %v, want %v", i, got, want)
 			}
 		}
+	}
+	if versions[s.Clone().Version()] {
+		t.Error("a clone has the version of its origin")
 	}
 	if s.Clone().Few() == nil {
 		t.Error("Few of a clone is nil")

@@ -28,7 +28,8 @@ type Term struct {
 	inlineTF    uint32 // frequency in inlineDoc
 	postings    uint64 // offset of its blocks
 	postingsLen uint64
-	skips       uint64 // offset of its skip data, if it has more than one block
+	skips       uint64    // offset of its skip data, if it has more than one block
+	made        *madeList // its list, if it is that of an Excerpt
 }
 
 // FullDF returns the number of documents that contain the word, including those whose postings were

@@ -16,7 +16,7 @@ func BenchmarkEncode(b *testing.B) {
 	for d := range lengths {
 		lengths[d] = uint32(15 + rng.IntN(12) + rng.IntN(12))
 	}
-	table, err := newLengthTable(lengths, 0, 1<<40, "", nil)
+	table, err := newLengthTable(lengths, 0, 0, 1<<40, "", nil)
 	if err != nil {
 		b.Fatal(err)
 	}

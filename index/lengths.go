@@ -93,22 +93,29 @@ func (t *lengthTable) writeClasses(w *sections.Writer) error {
 	classes := make([]uint8, min(len(t.lengths), lengthsAtATime))
 	for at := 0; at < len(t.lengths); at += lengthsAtATime {
 		part, size := classes[:min(len(t.lengths)-at, lengthsAtATime)], 1
-		if t.codes != nil {
-			for i, c := range t.codes[at : at+len(part)] {
-				part[i] = t.kind(c, uint32(at+i)).class
-			}
-		} else {
+		if t.codes == nil {
 			size = 4
-			for i, b := range t.both[at : at+len(part)] {
-				part[i] = uint8(b)
-			}
 		}
+		t.classesFrom(at, part)
 		if err := sections.Put(w, part); err != nil {
 			return err
 		}
 		t.pages.Touch(size * lengthsAtATime / scratch.PageBytes)
 	}
 	return nil
+}
+
+// classesFrom stores the classes of the documents from at on in part.
+func (t *lengthTable) classesFrom(at int, part []uint8) {
+	if t.codes != nil {
+		for i, c := range t.codes[at : at+len(part)] {
+			part[i] = t.kind(c, uint32(at+i)).class
+		}
+		return
+	}
+	for i, b := range t.both[at : at+len(part)] {
+		part[i] = uint8(b)
+	}
 }
 
 func (t *lengthTable) close() error {
@@ -271,9 +278,11 @@ func (t *lengthTable) judgeCodes(docs, tfs, xs []uint32, f *frontier) (low uint3
 	return low
 }
 
-// newLengthTable makes the table for a collection with the given number of tokens; 0 means the sum
-// of lengths. If its data per document exceed room bytes, they are kept in a file in tempDir.
-func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string, forget func()) (*lengthTable, error) {
+// newLengthTable makes the table for documents of a collection with the given number of documents
+// and tokens; 0 means that of lengths, and the sum of these. If its data per document exceed room
+// bytes, they are kept in a file in tempDir.
+func newLengthTable(lengths []uint32, docs, tokens uint64, room int64, tempDir string,
+	forget func()) (*lengthTable, error) {
 	t := &lengthTable{lengths: lengths, forget: forget}
 	var set lengthSet
 	err := t.each(func(_ int, lengths []uint32) error {
@@ -289,9 +298,12 @@ func newLengthTable(lengths []uint32, tokens uint64, room int64, tempDir string,
 	if tokens != 0 && tokens != t.tokens {
 		t.tokens, t.named = tokens, true
 	}
-	t.coef = storedModel(uint64(len(lengths)), t.tokens)
+	if docs == 0 {
+		docs = uint64(len(lengths))
+	}
+	t.coef = storedModel(docs, t.tokens)
 	t.low, t.exact = lengthClasses(set.sorted())
-	mean := float64(t.tokens) / float64(max(len(lengths), 1))
+	mean := float64(t.tokens) / float64(max(docs, 1))
 	for c, l := range t.low {
 		// BM25 with k1 = 1.2, b = 0.75. The conversions forbid fused multiply-add,
 		// which would make the bytes depend on the machine.

@@ -54,7 +54,7 @@ func TestRareLengths(t *testing.T) {
 			p.lengths, p.ids = append(p.lengths, max(length, 4)), append(p.ids, "")
 			p.docs[0], p.tfs[0] = append(p.docs[0], d), append(p.tfs[0], 1+d%3)
 		}
-		table, err := newLengthTable(p.lengths, 0, 1<<20, "", nil)
+		table, err := newLengthTable(p.lengths, 0, 0, 1<<20, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestJudgeEqualsJudgeCodes(t *testing.T) {
 				lengths[d] = 5 + rng.Uint32N(kinds) // a rare one, if there are more than 256 kinds
 			}
 		}
-		table, err := newLengthTable(lengths, 0, 1<<20, "", nil)
+		table, err := newLengthTable(lengths, 0, 0, 1<<20, "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

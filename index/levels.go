@@ -228,19 +228,28 @@ func openLevels(f *sections.File, docs uint64) (m levelMaps, err error) {
 	return m, err
 }
 
+// mapOf returns the map of a word, or nil if it has none.
+func (m *levelMaps) mapOf(t Term, docs uint64) ([]byte, error) {
+	if t.made != nil {
+		return t.made.levels, nil
+	}
+	i, ok := slices.BinarySearch(m.words, uint32(t.ID))
+	if !ok {
+		return nil, nil
+	}
+	size := int(mapBytes(docs))
+	data := m.maps[i*size : (i+1)*size]
+	return data, m.file.Touch(data)
+}
+
 // of gives a cursor the map of its word, if there is one.
 func (m *levelMaps) of(c *Cursor, docs uint64) error {
 	c.Levels, c.LevelX = nil, nil
 	if !hasLevels(c.Term.DF, docs) {
 		return nil
 	}
-	i, ok := slices.BinarySearch(m.words, uint32(c.Term.ID))
-	if !ok {
-		return nil
-	}
-	size := int(mapBytes(docs))
-	data := m.maps[i*size : (i+1)*size]
-	if err := m.file.Touch(data); err != nil {
+	data, err := m.mapOf(c.Term, docs)
+	if err != nil || data == nil {
 		return err
 	}
 	low, err := sections.View[float32](data[:4*NumLevels])

@@ -44,6 +44,8 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 		return nil
 	case uint64(t.DF) > r.meta.docs:
 		return r.badTerm(c)
+	case t.made != nil:
+		c.data = t.made.postings
 	case t.DF > 1:
 		// The slice includes tailPad bytes after the list: decoders load whole words past the end.
 		size := uint64(len(r.postings) - tailPad)
@@ -63,16 +65,11 @@ func (r *Reader) openBlocks(t Term, c *Cursor, docsOnly bool) error {
 
 // openLong opens a list of several blocks, which has skip data.
 func (r *Reader) openLong(c *Cursor) error {
-	at, need := c.Term.skips, skipBytes(c.Term.DF)
-	if at%8 != 0 || at > uint64(len(r.skips)) || need > uint64(len(r.skips))-at {
-		return r.badTerm(c)
-	}
-	s := r.skips[at : at+need]
-	if err := r.skipsFile.Touch(s); err != nil {
-		return r.fail(c, err)
+	s, err := r.skipsOf(c)
+	if err != nil {
+		return err
 	}
 	blocks := (int(c.Term.DF) + BlockSize - 1) / BlockSize
-	var err error
 	if c.Last, err = sections.View[uint32](s[:4*blocks]); err != nil {
 		return err
 	}
@@ -100,6 +97,22 @@ func (r *Reader) openLong(c *Cursor) error {
 	}
 	c.block, c.doc, c.pos, c.tfsOf = -1, 0, 0, -1
 	return nil
+}
+
+// skipsOf returns the skip data of a list.
+func (r *Reader) skipsOf(c *Cursor) ([]byte, error) {
+	if c.Term.made != nil {
+		return c.Term.made.skips, nil
+	}
+	at, need := c.Term.skips, skipBytes(c.Term.DF)
+	if at%8 != 0 || at > uint64(len(r.skips)) || need > uint64(len(r.skips))-at {
+		return nil, r.badTerm(c)
+	}
+	s := r.skips[at : at+need]
+	if err := r.skipsFile.Touch(s); err != nil {
+		return nil, r.fail(c, err)
+	}
+	return s, nil
 }
 
 // openShort opens a list of one block. It computes what longer lists have in their skip data:

@@ -194,7 +194,7 @@ func (w *Writer) SetDocuments(d Documents) error {
 	}
 	w.docs, w.empty = d, len(d.Lengths) == 0
 	var err error
-	if w.lengths, err = newLengthTable(d.Lengths, d.Tokens, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
+	if w.lengths, err = newLengthTable(d.Lengths, 0, d.Tokens, w.memory/lengthShare, w.tempDir, d.forget); err != nil {
 		return err
 	}
 	w.meta.flags |= flagNormal | flagApostrophes

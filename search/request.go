@@ -121,6 +121,9 @@ type (
 	//	gpu-general       any number of words, in three launches
 	//	gpu-short         in a batch: all postings of a rare word that decides are scored
 	//	gpu-long          in a batch: the device chooses how it reads the lists
+	//	filter-lists      beside another: on the lists within a filter that is asked again
+	//
+	// With filter-lists the counts of Stats are of these lists.
 	Strategy = ask.Strategy
 	// After is the place of a hit in the order of the answers, from which a further request goes
 	// on. Its method Precedes(doc uint32, score float32) bool compares by score.

@@ -16,6 +16,7 @@ import (
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/filters"
 	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/search/query"
@@ -222,6 +223,12 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 			return s.onCores(ctx, &r)
 		}
 	}
+	var missed filters.Missed
+	if r.Within != nil && !r.IsTree() {
+		if found, missed, err = s.searchLists(ctx, r); found != nil || err != nil {
+			return found, err
+		}
+	}
 	if r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
 		!s.tree.ForEngines(&r) {
 		return s.searchTree(ctx, r)
@@ -229,7 +236,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if ask.WantsGPU(r.Parallel) {
 		return s.searchGPU(ctx, r)
 	}
-	return s.onCores(ctx, &r)
+	found, err = s.onCores(ctx, &r)
+	missed.Done()
+	return found, err
 }
 
 // limit checks the documents that a request is limited to, and makes its filter a part of them.
@@ -299,6 +308,12 @@ func (s *Searcher) nothing(r *Request) (*Result, error) {
 	}
 	facets, err := tree.MergeFacets(s.index.Schema(), r.Facets)
 	return &Result{Hits: []Hit{}, Facets: facets}, err
+}
+
+// searchLists answers a request for words by the lists within its documents, if these were asked for
+// before. Its copy of the request escapes to the heap.
+func (s *Searcher) searchLists(ctx context.Context, r Request) (*Result, filters.Missed, error) {
+	return s.tree.Lists.Search(ctx, &r)
 }
 
 // searchTree answers a request that is a tree, or has parts that are answered like one. Its copy of

@@ -42,6 +42,7 @@ const (
 	GPUGeneral                           // any number of words: plan, score and pick
 	GPUShort                             // in a batch: a word with few postings decides, all are scored
 	GPULong                              // in a batch: the device chooses how it reads the lists
+	FilterLists                          // besides another: on the lists within a filter that was asked before
 )
 
 // strategyNames has the names of the bits, the lowest first.
@@ -50,7 +51,8 @@ var strategyNames = choice.New[uint8]("strategy",
 	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "or-impacts", "and-guess",
 	"and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse",
-	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long")
+	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long",
+	"filter-lists")
 
 // String returns the name. If parts of the index took different strategies, these are joined by a
 // plus sign, such as one-levels+or-guess.

@@ -27,7 +27,7 @@ type Engine struct {
 	mu       sync.Mutex
 	weighers map[model.Model]model.Weigher
 	last     atomic.Pointer[knownModel] // the model that was used last
-	queries  sync.Pool                  // of *Query
+	queries  *sync.Pool                 // of *Query
 	fields   map[string]*Engine         // of text fields that were searched
 	all      []*Engine                  // the segments of the index, if there are several
 	own      []text.Analyzer            // that package text does not have
@@ -43,7 +43,7 @@ func NewEngine(r *index.Reader, own ...text.Analyzer) (*Engine, error) {
 		return nil, fmt.Errorf("search: words of the index: %w", err)
 	}
 	return &Engine{Lexicon: lookup.NewLexicon(r, text.ForQuery(a)), Collection: model.NewCollection(r),
-		own: own, usual: usual(a),
+		own: own, usual: usual(a), queries: new(sync.Pool),
 		weighers: map[model.Model]model.Weigher{}, fielded: fielded.NewEngine(own, r)}, nil
 }
 
@@ -130,6 +130,11 @@ func (e *Engine) Search(ctx context.Context, r *ask.Request) (*ask.Result, error
 		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer e.Release(q)
+	return e.answer(q, r)
+}
+
+// answer answers a request whose lists are open.
+func (e *Engine) answer(q *Query, r *ask.Request) (*ask.Result, error) {
 	q.Begin(r.Algorithm)
 	if q.beginAt(r.AtLeast) {
 		return &ask.Result{Hits: []ask.Hit{}, Stats: q.FinalStats()}, nil
@@ -270,7 +275,7 @@ func (e *Engine) Release(q *Query) {
 
 // forget clears the references of a query.
 func (q *Query) forget() {
-	q.ctx, q.team, q.across, q.limits, q.guessed = nil, nil, nil, limits{}, false
+	q.ctx, q.team, q.across, q.words, q.limits, q.guessed = nil, nil, nil, nil, limits{}, false
 	q.Terms = q.Terms[:0]
 }
 

@@ -56,6 +56,7 @@ type Query struct {
 	ticks    int
 	Stats    ask.Stats
 	used     int64          // blocks in which a posting was scored
+	words    []model.Term   // of the request, also those that an excerpt does not have
 	across   *lookup.Across // the words in all segments, if the index is one of several
 	trace    bool
 	traceAt  int64       // Entered of the next point of the trace
@@ -79,6 +80,8 @@ func (q *Query) Open(s *Engine, a ask.Algorithm) error {
 	all := q.Terms
 	if q.across != nil {
 		all = q.across.Terms
+	} else if q.words != nil {
+		all = q.words
 	}
 	norm := w.QueryNorm(all)
 	usual, _ := w.(*model.BM25Weigher)

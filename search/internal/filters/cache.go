@@ -19,9 +19,10 @@ type Cache struct {
 
 // entry is what is kept of a filter.
 type entry struct {
-	key   string
-	bytes int
-	sets  []*docset.Set // of each segment; nil after the first use
+	key    string
+	bytes  int
+	sets   []*docset.Set // of each segment; nil after the first use
+	within *within       // or the lists within sets, whose versions are the key
 }
 
 const (
@@ -78,10 +79,33 @@ func (c *Cache) Keep(key string, sets []*docset.Set) {
 		}
 		c.drop(old)
 	}
-	c.entries[key] = c.order.PushFront(e)
-	for c.held += e.bytes; c.held > c.room; {
+	c.add(e)
+}
+
+// add adds an entry. The caller holds mu.
+func (c *Cache) add(e *entry) {
+	c.entries[e.key] = c.order.PushFront(e)
+	c.held += e.bytes
+	c.fit()
+}
+
+// fit drops the entries that were not used for the longest time until the others fit.
+func (c *Cache) fit() {
+	for c.held > c.room {
 		c.drop(c.order.Back())
 	}
+}
+
+// resize says how many bytes an entry takes now, unless it was dropped.
+func (c *Cache) resize(e *entry, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.entries[e.key]; at == nil || at.Value != e {
+		return
+	}
+	c.held += bytes - e.bytes
+	e.bytes = bytes
+	c.fit()
 }
 
 // drop removes an entry.

@@ -72,6 +72,9 @@ func (s *Lexicons) InAll(segment int, word []byte) (info index.Term, documents u
 	return k.each[segment], documents, nil
 }
 
+// InfoOf returns the entry of a term in a segment.
+func (a *Across) InfoOf(term, segment int) index.Term { return a.infos[term][segment] }
+
 // Missing reports whether a word of the query is in no segment.
 func (a *Across) Missing() bool { return a.unknown }
 

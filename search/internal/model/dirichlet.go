@@ -57,7 +57,7 @@ func (w *dirichletWeigher) QueryNorm([]Term) float64 { return 1 }
 func (w *dirichletWeigher) ScorerOf(t *Term, _ float64) Scorer {
 	s := &DirichletScorer{W: w, Weight: float32(t.Weight)}
 	// 1/(Mu·p); a collection without tokens has no postings either.
-	s.PerTF = float64(w.c.All.Tokens) / (w.Mu * float64(max(t.cf(), 1)))
+	s.PerTF = float64(w.c.All.Tokens) / (w.Mu * float64(max(t.AllCF(), 1)))
 	for tf := range s.tf {
 		s.tf[tf] = s.tfPart(uint32(tf))
 	}

@@ -30,7 +30,7 @@ func (w *dphWeigher) QueryNorm([]Term) float64 { return 1 }
 
 func (w *dphWeigher) ScorerOf(t *Term, _ float64) Scorer {
 	s := &DPHScorer{w: w, Weight: t.Weight / math.Ln2}
-	s.ratio = float64(w.c.All.Tokens) / float64(max(t.cf(), 1))
+	s.ratio = float64(w.c.All.Tokens) / float64(max(t.AllCF(), 1))
 	s.LogRatio = bm25.Log(max(s.ratio, math.SmallestNonzeroFloat64))
 	s.best = s.bestShare()
 	return s

@@ -206,8 +206,8 @@ func (t *Term) AllDF() uint64 {
 	return uint64(t.Info.FullDF())
 }
 
-// cf returns the collection frequency in all segments.
-func (t *Term) cf() uint64 {
+// AllCF returns the collection frequency in all segments.
+func (t *Term) AllCF() uint64 {
 	if t.DF != 0 {
 		return t.CF
 	}

@@ -65,7 +65,7 @@ func (w *ownWeigher) QueryNorm([]Term) float64 { return 1 }
 
 func (w *ownWeigher) ScorerOf(t *Term, _ float64) Scorer {
 	score := w.m.Word(WordStats{
-		Word: t.Text, Documents: t.AllDF(), Occurrences: t.cf(), All: w.c.All.Docs, Tokens: w.c.All.Tokens,
+		Word: t.Text, Documents: t.AllDF(), Occurrences: t.AllCF(), All: w.c.All.Docs, Tokens: w.c.All.Tokens,
 	})
 	if score == nil {
 		score = func(uint32, uint32) float64 { return 0 }

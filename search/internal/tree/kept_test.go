@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/trials"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -203,5 +206,116 @@ func TestKeptFiltersAreExplained(t *testing.T) {
 	}
 	if n, _ := ix.kept.Held(); n != 1 {
 		t.Errorf("%d filters are kept, want 1", n)
+	}
+}
+
+// Lists within documents that are asked again, by many at once and with too little room for all,
+// give the answers of the whole lists, to the bit: for words in any mode, model and number, with
+// weights and words that no document has, and as parts of trees, in pages and with counts.
+func TestListsWithinFilters(t *testing.T) {
+	rng := rand.New(rand.NewPCG(44, 3))
+	const words = 30
+	var engines []*eval.Engine
+	for _, docs := range []int{3000, 200, 5000} {
+		var lines []string
+		for range docs {
+			var line []string
+			for range 1 + rng.IntN(30) {
+				f := rng.Float64()
+				line = append(line, fmt.Sprint("w", int(f*f*f*words)))
+			}
+			lines = append(lines, strings.Join(line, " "))
+		}
+		e, err := eval.NewEngine(searchtest.OpenLines(t, "whitespace", lines...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Live = docset.Full(docs)
+		for range docs / 10 {
+			e.Live.Remove(uint32(rng.IntN(docs)))
+		}
+		engines = append(engines, e)
+	}
+	one, err := eval.NewEngine(engines[2].Index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Live = engines[2].Live
+	many, err := eval.NewSegments(engines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const room = 150_000
+	for name, ix := range map[string]*Index{"one segment": Of(one), "three segments": Over(many)} {
+		ix.kept = filters.Sized(room)
+		lookUp := one.LookUpWords
+		if len(ix.engines) > 1 {
+			lookUp = many.LookUpWords
+		}
+		ix.Lists = filters.NewLists(ix.kept, ix.engines, lookUp)
+		var list []*ask.Within
+		for range 9 {
+			w := &ask.Within{}
+			for _, e := range ix.engines {
+				set := docset.New(e.Index.Docs())
+				for range rng.IntN(set.Len() / []int{5, 20, 200}[rng.IntN(3)]) {
+					set.Add(uint32(rng.IntN(set.Len())))
+				}
+				w.Sets = append(w.Sets, set)
+			}
+			list = append(list, w)
+		}
+		var used atomic.Int64
+		var all sync.WaitGroup
+		for seed := range uint64(4) {
+			all.Go(func() {
+				rng := rand.New(rand.NewPCG(seed, 45))
+				for range trials.Of(500) {
+					r := ask.Request{K: []int{1, 3, 10, 200}[rng.IntN(4)], Mode: ask.Mode(rng.IntN(2)),
+						Model:  searchtest.TestModels[rng.IntN(len(searchtest.TestModels))],
+						Within: list[int(rng.Float64()*rng.Float64()*float64(len(list)))]}
+					var parts []query.Node
+					for _, w := range rng.Perm(words + 1)[:1+rng.IntN(4)] { // the last is in no document
+						word, weight := fmt.Sprint("w", w), 0.5+rng.Float64()
+						parts = append(parts, query.Boost{Part: query.Term{Text: word}, By: weight})
+						r.Words = append(r.Words, ask.Word{Text: word, Weight: weight})
+					}
+					switch rng.IntN(4) {
+					case 0:
+						r.Query, r.Words = query.Or{Parts: parts}, nil
+						r.From, r.Count = rng.IntN(5), true
+					case 1:
+						r.Query, r.Words = query.And{Parts: parts}, nil
+					case 2:
+						r.Parallel = &ask.Parallel{Threads: 3, Engine: engine.Multicore}
+					}
+					said := fmt.Sprintf("%s: %v%v, %v, %v, k %d from %d", name, r.Words, r.Query, r.Mode, r.Model, r.K, r.From)
+					got, err := Search(t.Context(), ix, &r)
+					if err != nil {
+						t.Errorf("%s: %v", said, err)
+						return
+					}
+					if got.Stats.Strategy&ask.FilterLists != 0 {
+						used.Add(1)
+					}
+					r.Algorithm = ask.Exhaustive
+					want, err := Search(t.Context(), ix, &r)
+					if err != nil || !slices.Equal(got.Hits, want.Hits) || got.Total != want.Total ||
+						len(got.Hits) > 0 && got.Stats.Words != want.Stats.Words {
+						t.Errorf("%s, %v:\n got %v of %d\nwant %v of %d, %v", said, got.Stats.Strategy, searchtest.Head(got.Hits),
+							got.Total, searchtest.Head(want.Hits), want.Total, err)
+						return
+					}
+					if _, held := ix.kept.Held(); held > room {
+						t.Errorf("%d bytes are held, want at most %d", held, room)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := int(used.Load()); n < trials.Of(500) {
+			t.Errorf("%s: %d requests were answered by the lists within their documents, want %d or more", name, n,
+				trials.Of(500))
+		}
 	}
 }

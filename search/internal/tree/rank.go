@@ -496,15 +496,21 @@ func (n *node) onePhrase() (found *node, rest []*node, ok bool) {
 // documents with a score of 0.
 func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, limited bool, k int,
 	r *ask.Request) (*ask.Result, error) {
+	request := wordsOnly(list, mode, k, r)
+	if limited {
+		request.Within = &ask.Within{Sets: within}
+	}
+	return p.ix.search(p.ctx, &request)
+}
+
+// wordsOnly returns a request for the words of another, which the engines answer.
+func wordsOnly(list []ask.Word, mode ask.Mode, k int, r *ask.Request) ask.Request {
 	request := *r
 	request.Query, request.Text, request.Words, request.Mode = nil, "", list, mode
-	request.K, request.From, request.Count = k, 0, false
+	request.K, request.From, request.Count, request.Within = k, 0, false, nil
 	request.Facets, request.Sort, request.Proximity = nil, nil, nil
 	if r.Count { // search takes fewer than k answers for all answers
 		request.AtLeast = 0
-	}
-	if request.Within = nil; limited {
-		request.Within = &ask.Within{Sets: within}
 	}
 	if request.Algorithm == ask.Tiles {
 		request.Algorithm = ask.Auto
@@ -512,7 +518,7 @@ func (p *plan) rankWords(list []ask.Word, mode ask.Mode, within []*docset.Set, l
 	if ask.WantsGPU(request.Parallel) {
 		request.Parallel = nil
 	}
-	return p.ix.search(p.ctx, &request)
+	return request
 }
 
 // rankFielded answers a query with BM25F, which scores words over all fields. The tree determines

@@ -18,21 +18,25 @@ type Index struct {
 	// search answers requests of plain words on all segments.
 	search func(context.Context, *ask.Request) (*ask.Result, error)
 	kept   *filters.Cache
+	// Lists answers requests for words within documents that were asked for before.
+	Lists *filters.Lists
 }
 
 // Of returns an index of one segment.
-func Of(e *eval.Engine) *Index { return indexOf([]*eval.Engine{e}, e.Search) }
+func Of(e *eval.Engine) *Index { return indexOf([]*eval.Engine{e}, e.Search, e.LookUpWords) }
 
 // Over returns an index of several segments.
-func Over(s *eval.Segments) *Index { return indexOf(s.Parts, s.Search) }
+func Over(s *eval.Segments) *Index { return indexOf(s.Parts, s.Search, s.LookUpWords) }
 
 func indexOf(engines []*eval.Engine,
-	search func(context.Context, *ask.Request) (*ask.Result, error)) *Index {
+	search func(context.Context, *ask.Request) (*ask.Result, error),
+	lookUp func(*eval.Words, *ask.Request) error) *Index {
 	docs := 0
 	for _, e := range engines {
 		docs += e.Index.Docs()
 	}
-	return &Index{engines, search, filters.New(docs)}
+	kept := filters.New(docs)
+	return &Index{engines, search, kept, filters.NewLists(kept, engines, lookUp)}
 }
 
 // plan is a query on all segments. The trees of all segments have the same shape: a word has the

@@ -1,9 +1,12 @@
 package tree
 
 import (
+	"slices"
+
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/internal/assert"
 	"github.com/collocate/collocate/search/internal/ask"
+	"github.com/collocate/collocate/search/internal/filters"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -20,6 +23,12 @@ type strategy struct {
 
 // treePlan lists the strategies for a tree. The first one that is worth it answers the query.
 var treePlan = []strategy{
+	{
+		why: "if only words score, within documents that were asked for before: search the lists of " +
+			"these documents alone, which package filters keeps",
+		worth: (*plan).worthLists,
+		run:   func(p *plan) (*ask.Result, error) { return p.task.found, nil },
+	},
 	{
 		name: ask.TreeConjunction,
 		why: "if a mandatory word is rare, or a phrase is mandatory: traverse the list of the rarest " +
@@ -97,6 +106,9 @@ type task struct {
 	within  []*docset.Set // documents that filters and excluded parts leave
 	limited bool          // whether within excludes any document
 	left    int           // number of documents in within
+
+	found  *ask.Result // by the lists within a filter; or else:
+	missed filters.Missed
 }
 
 // rank finds the k best.
@@ -113,6 +125,7 @@ func (p *plan) rank(live []*docset.Set, k int, r *ask.Request) (*ask.Result, err
 			return nil, err
 		} else if ok {
 			found, err := s.run(p)
+			p.task.missed.Done()
 			if assert.On && err == nil && !p.allows(found.Hits, k, live) {
 				assert.Fail("the hits of a tree are not a result, or not live")
 			}
@@ -147,6 +160,39 @@ func (p *plan) onlyWords() (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// worthLists reports whether the lists within the documents that filters leave have answered the
+// query.
+func (p *plan) worthLists() (bool, error) {
+	only, err := p.onlyWords()
+	t := &p.task
+	if !only || !t.limited || err != nil {
+		return false, err
+	}
+	sets := p.lastingSets()
+	if sets == nil {
+		return false, nil
+	}
+	r := wordsOnly(t.words, t.mode, t.k, t.r)
+	r.Within = &ask.Within{Sets: sets}
+	t.found, t.missed, err = p.ix.Lists.Search(p.ctx, &r)
+	return t.found != nil, err
+}
+
+// lastingSets returns the documents that filters leave, if the same sets will be those of a later
+// request: they come with the request, or are kept.
+func (p *plan) lastingSets() []*docset.Set {
+	t := &p.task
+	if t.r.Within != nil && slices.Equal(t.within, t.live) {
+		return t.r.Within.Sets
+	}
+	for i, root := range p.roots {
+		if !slices.ContainsFunc(root.parts, func(n *node) bool { return n.live && n.set == t.within[i] }) {
+			return nil
+		}
+	}
+	return t.within
 }
 
 // worthLedWithin reports whether to search for mandatory words within few documents.
