@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/collocate/collocate/engine"
@@ -188,6 +189,38 @@ func TestGPUThesisCompressedReplaced(t *testing.T) {
 			if !slices.Equal(got.Hits, want.Hits) {
 				t.Fatalf("round %d, %v: %v, want %v", round, r.Words, got.Hits, want.Hits)
 			}
+		}
+	}
+	// Lists that do not fit at all are refused.
+	packed := &s.gpu.paper.packed
+	packed.used, s.gpu.pack.resident.budget = packed.words.Len(), 100
+	clear(packed.at)
+	if _, err := s.Search(t.Context(), ask.Request{Text: p.Words[6], Algorithm: ask.WAND,
+		Parallel: &ask.Parallel{Engine: engine.GPU, Blocks: ask.Blocks{Compressed: true}}}); err == nil ||
+		!strings.Contains(err.Error(), "do not fit") {
+		t.Errorf("lists larger than the memory: error %v", err)
+	}
+}
+
+// A list whose blocks cannot be decoded is an error before it reaches the device.
+func TestGPUThesisCompressedDamaged(t *testing.T) {
+	p := withAllBlocks(rand.New(rand.NewPCG(6, 45)))
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	for i, word := range p.Words {
+		term, err := s.e.Index.Lookup([]byte(word))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.gpu.packedOf([]index.Term{term}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(p.Docs[i]); n < index.BlockSize || n%index.BlockSize < 2 {
+			continue // the last document of a short list is not stored
+		}
+		term.DF-- // the last block has more postings than the list says
+		if _, _, err := s.gpu.packedOf([]index.Term{term}, nil); err == nil {
+			t.Errorf("%s: a list that was cut off gives no error", word)
 		}
 	}
 }
