@@ -84,16 +84,24 @@ export const documentsOf = (s: Status) => (s.index?.documents ?? 0) - (s.index?.
 
 const titles = /^(title|name|headline|label|heading|subject)$/i
 
-/** titleField returns the field that a document is known by, if one looks like it. */
+const bodies = /^(text|body|contents?|abstract|description|plot|comments?|notes?)$/i
+
+/**
+ * titleField returns the field that a document is known by: one whose name looks like it, or the first
+ * of several texts.
+ */
 export const titleField = (fields: { name: string; type: string; unstored?: boolean }[]) => {
   const usable = fields.filter((f) => !f.unstored && ['text', 'keyword', 'stored'].includes(f.type) && titles.test(f.name))
-  return (usable.find((f) => f.name.toLowerCase() === 'title') ?? usable[0])?.name ?? ''
+  const texts = fields.filter((f) => f.type === 'text')
+  const first = texts.length > 1 && !texts[0].unstored && !bodies.test(texts[0].name) ? texts[0] : undefined
+  return (usable.find((f) => f.name.toLowerCase() === 'title') ?? usable[0] ?? first)?.name ?? ''
 }
 
 /** nameOf returns what a document is known by: its title, or else its ID. */
 export const nameOf = (d: { id: string; fields?: Record<string, Value> }, title: string) => {
   const value = title ? d.fields?.[title] : undefined
-  return (value !== undefined && plainly(value).trim()) || d.id
+  const name = value === undefined ? '' : plainly(value).trim()
+  return (name.length > 200 ? name.slice(0, 200) + '…' : name) || d.id
 }
 
 /** plainWords is what an error of the server says to somebody who reads no parameters. */

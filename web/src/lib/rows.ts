@@ -129,6 +129,21 @@ export function textOf(bytes: ArrayBuffer, encoding = ''): { text: string; encod
 /** typesOf guesses the types of columns. */
 export const typesOf = (rows: Row[], columns: string[]): Record<string, string> => Object.fromEntries(columns.map((c) => [c, typeOf(rows, c)]))
 
+/**
+ * fieldNames returns a name for each column as fields may have it: letters without accents, digits and
+ * _.-, beginning with a letter, and not that of the ID of documents.
+ */
+export function fieldNames(columns: string[]): Record<string, string> {
+  const taken = new Set(['id'])
+  return Object.fromEntries(columns.map((c) => {
+    const plain = c.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '') || 'field'
+    let name = plain
+    for (let n = 2; taken.has(name); n++) name = `${plain}_${n}`
+    taken.add(name)
+    return [c, name]
+  }))
+}
+
 /** idOf returns the column that looks like the ID of a row, or '' if none does. */
 export const idOf = (columns: string[]) => columns.find((c) => /^(id|_id|docno|docid|key|uuid)$/i.test(c)) ?? ''
 
