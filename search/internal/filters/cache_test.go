@@ -59,6 +59,27 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// An entry that was dropped while its lists were made is not counted, even if its key has come back.
+func TestResize(t *testing.T) {
+	c := Sized(3000)
+	old, now := &entry{key: "a", bytes: 300}, &entry{key: "a", bytes: 200}
+	c.add(old)
+	c.drop(c.entries["a"])
+	c.resize(old, 1000)
+	c.add(now)
+	c.resize(old, 1000)
+	if _, held := c.Held(); held != 200 || now.bytes != 200 {
+		t.Errorf("%d bytes are held, %d of the entry, want 200", held, now.bytes)
+	}
+	c.resize(now, 700)
+	if _, held := c.Held(); held != 700 || now.bytes != 700 {
+		t.Errorf("%d bytes are held, %d of the entry, want 700", held, now.bytes)
+	}
+	if c.resize(now, 3001); len(c.entries) != 0 {
+		t.Error("an entry that needs more than all memory stays")
+	}
+}
+
 // Whatever many askers do at once, the room is never exceeded, and what is found is what was kept
 // under that key.
 func TestManyAskers(t *testing.T) {

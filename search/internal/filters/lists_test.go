@@ -141,6 +141,12 @@ func TestRequestsWithoutLists(t *testing.T) {
 			}
 		}
 	}
+	little, _ := lists(t, 100_000)
+	for use := range 4 { // of 2,250 documents, which take more than a quarter of this
+		if answered(t, little, ask.Request{Text: "w60", Within: some(4, 0)}, time.Hour) {
+			t.Errorf("use %d of a filter that needs too much memory is answered by lists within it", use+1)
+		}
+	}
 	r := ask.Request{Text: "w60", Within: some(10, 0), Parallel: &ask.Parallel{Threads: 2}}
 	if answered(t, l, r, time.Hour); !answered(t, l, r, time.Hour) {
 		t.Error("several cores: the second use is not answered by lists within a filter")
@@ -221,8 +227,9 @@ func TestListsRoom(t *testing.T) {
 			for text, known := range f.words {
 				bytes += wordBytes + len(text) + known.list.Bytes()
 			}
-			if f.bytes != bytes || f.bytes > room/2+4*wordBytes {
-				t.Fatalf("request %d: a filter takes %d bytes, %d are counted, want at most %d", i, bytes, f.bytes, room/2)
+			if f.bytes != bytes || f.bytes > room/2 || e.bytes != f.bytes+entryBytes+len(e.key) {
+				t.Fatalf("request %d: a filter takes %d bytes, %d are counted, and %d with its entry; want at most %d", i,
+					bytes, f.bytes, e.bytes, room/2)
 			}
 			if i < 2000 {
 				if len(f.words) < before {

@@ -280,7 +280,13 @@ func TestListsWithinFilters(t *testing.T) {
 						parts = append(parts, query.Boost{Part: query.Term{Text: word}, By: weight})
 						r.Words = append(r.Words, ask.Word{Text: word, Weight: weight})
 					}
-					switch rng.IntN(4) {
+					switch rng.IntN(5) {
+					case 4: // a filter in the query, beside the documents of the request
+						filter := query.Filter{Part: query.Term{Text: fmt.Sprint("w", 5+rng.IntN(3))}}
+						r.Query, r.Words = query.Within(query.Or{Parts: parts}, filter), nil
+						if rng.IntN(2) == 0 {
+							r.Within = nil
+						}
 					case 0:
 						r.Query, r.Words = query.Or{Parts: parts}, nil
 						r.From, r.Count = rng.IntN(5), true
