@@ -34,10 +34,15 @@ type plane struct {
 // widest is the largest extent, in metres, of longitudes and latitudes that newPlane accepts.
 const widest = 4_000_000
 
+// ErrTooWide is in the error of a question that lays longitudes and latitudes of more than 4,000 km
+// out in a plane.
+var ErrTooWide = errors.New("too far for a plane")
+
 func newPlane(p *Set) (*plane, error) {
 	l, err := layOut(p)
 	if err == nil && p.CRS.Geographic() && max(l.width, l.depth) > widest {
-		return nil, fmt.Errorf("points lie up to %.0f km apart, too far for a plane: use a region of at most %d km, or project them", max(l.width, l.depth)/1000, widest/1000)
+		return nil, fmt.Errorf("points lie up to %.0f km apart, %w: use a region of at most %d km, or project them",
+			max(l.width, l.depth)/1000, ErrTooWide, widest/1000)
 	}
 	return l, err
 }

@@ -112,7 +112,7 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case errors.Is(err, context.Canceled): // if the client is still there, the server is stopping
 		return http.StatusServiceUnavailable
-	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard), errors.As(err, new(*api.Error)):
+	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard), errors.Is(err, points.ErrTooWide), errors.As(err, new(*api.Error)):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
 		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), errors.Is(err, api.ErrEncoder), isFault(err):

@@ -180,6 +180,18 @@ func TestPlacesOfDocuments(t *testing.T) {
 			t.Errorf("%s: %d %s, want 400 with %q", path, w.Code, w.Body, want)
 		}
 	}
+	var wide points.Builder
+	for i := range 8 {
+		wide.Add(float64(20*i), 50, []string{"a", "b"}[i%2])
+	}
+	world := wide.Set()
+	world.CRS = points.WGS84
+	for _, path := range []string{"area", "curve?of=a&near=b", "patterns?distance=5000&significance=9"} {
+		w := call(New(nil, Options{Points: world}), "/v1/places/"+path, "")
+		if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "km apart, too far for a plane") {
+			t.Errorf("%s of the world: %d %s, want 400", path, w.Code, w.Body)
+		}
+	}
 	if w := call(h, "/v1/indexes/other/places", ""); w.Code != http.StatusNotFound {
 		t.Errorf("another index: %d", w.Code)
 	}
