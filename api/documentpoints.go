@@ -183,8 +183,8 @@ func (q *OfDocuments) add(ctx context.Context, set *points.Set, number map[strin
 	return nil
 }
 
-// positionOf returns the position of a document: a longitude and a latitude of one column, or numbers
-// of two.
+// positionOf returns the position of a document: a longitude and a latitude of one column, or
+// numbers of two.
 func positionOf(first, second *columns.Column, doc int) (x, y float64, ok bool) {
 	if second == nil {
 		at, ok := first.Point(doc)

@@ -105,8 +105,8 @@ func (q *Keywords) Do(ctx context.Context, e *Env, each func(words.Keyword) erro
 	return a, err
 }
 
-// ofIndex counts the words of the best documents for the query, or of all that match it, and those of
-// the others. A document that is found for both queries belongs to the first.
+// ofIndex counts the words of the best documents for the query, or of all that match it, and those
+// of the others. A document that is found for both queries belongs to the first.
 func (q *Keywords) ofIndex(ctx context.Context, e *Env, a *KeywordsAnswer) (*[2]words.Frequencies, error) {
 	ix := e.Searcher.Index()
 	var first []*docset.Set // the documents of the first query

@@ -46,8 +46,8 @@ func (q *Search) CheckEncode(e *encoder.Encoder) error {
 }
 
 // Encode has an encoder make the vectors of the questions that ask for that, from their queries.
-// Afterwards they are questions with vectors, as if these had been given, but for those of which the
-// encoder can make none. e may be nil.
+// Afterwards they are questions with vectors, as if these had been given, but for those of which
+// the encoder can make none. e may be nil.
 func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 	if err := given.Context(ctx); err != nil {
 		return err

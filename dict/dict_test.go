@@ -349,8 +349,8 @@ func TestBuildStopsEverywhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The words are read twice. Sorting keys and ends are passes over the nodes, and inner nodes
-		// and heads of XBW; there is a bit vector for each character.
+		// The words are read twice. Sorting keys and ends are passes over the nodes, and inner
+		// nodes and heads of XBW; there is a bit vector for each character.
 		m := d.meta
 		passes := map[Kind]int{XBW: 4, XBWPaper: 2}[k]
 		if want := 2*words.Len()>>16 + m.chars + passes*(m.nodes>>16); whole.times < want {

@@ -12,8 +12,8 @@ import (
 )
 
 // Fill gives documents of a schema the vectors that they lack: those of the texts of their text
-// fields, joined by newlines. Documents of whose text there is no vector are left as they are. field
-// names the vector field; "" means the only one. Fill can be Options.Finish of a text.Corpus.
+// fields, joined by newlines. Documents of whose text there is no vector are left as they are.
+// field names the vector field; "" means the only one. Fill can be Options.Finish of a text.Corpus.
 func (e *Encoder) Fill(ctx context.Context, schema *fields.Schema, field string, docs []text.Document) error {
 	if err := given.Context(ctx); err != nil {
 		return err

@@ -55,8 +55,8 @@ func onePage(content string, font ...string) []byte {
 	return b.Bytes()
 }
 
-// The text of fonts without a table comes from the names of their glyphs: those of the font's program,
-// or of differences from it. Bitmaps of TeX's fonts have the ligatures of Computer Modern.
+// The text of fonts without a table comes from the names of their glyphs: those of the font's
+// program, or of differences from it. Bitmaps of TeX's fonts have the ligatures of Computer Modern.
 func TestNamesOfGlyphs(t *testing.T) {
 	program := "%!PS-AdobeFont-1.1: CMR10\n/Encoding 256 array\n0 1 255 {1 index exch /.notdef put} for\n" +
 		"dup 11 /ff put\ndup 12 /fi put\ndup 13 /fl put\ndup 14 /ffi put\ndup 15 /ffl put\n" +

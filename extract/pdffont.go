@@ -179,10 +179,10 @@ func type1Names(program pdf.Value, names *[256]string) {
 
 var glyphName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]*$`)
 
-// textOfNames returns the text of glyphs by their names, as Adobe's specification of glyph names has
-// it: uni0066, u1F600, and f_f_i, of which each part has a name. The module has the list of the
-// others, and applies it to fonts of files: such a file is made of the names. Text of names that are
-// unknown is empty.
+// textOfNames returns the text of glyphs by their names, as Adobe's specification of glyph names
+// has it: uni0066, u1F600, and f_f_i, of which each part has a name. The module has the list of the
+// others, and applies it to fonts of files: such a file is made of the names. Text of names that
+// are unknown is empty.
 func textOfNames(names *[256]string) (text [256]string) {
 	var parts [][]string // of each name
 	var listed []string
@@ -229,8 +229,8 @@ func glyphTexts(names []string) map[string]string {
 	return known
 }
 
-// unicodeName returns the text of a name that is a number: uni and four digits, of which there may be
-// several, or u and four to six.
+// unicodeName returns the text of a name that is a number: uni and four digits, of which there may
+// be several, or u and four to six.
 func unicodeName(name string) (text string, ok bool) {
 	digits, several := strings.CutPrefix(name, "uni")
 	if several && len(digits) >= 4 && len(digits)%4 == 0 && strings.ToUpper(digits) == digits {

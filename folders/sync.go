@@ -25,8 +25,8 @@ type Options struct {
 	// Passages says how a new index cuts the texts of files into passages; nil leaves them whole.
 	Passages *fields.Passages
 
-	// Finish, unless it is nil, completes documents with vectors, of Dim dimensions, after they were
-	// cut. An index has the field vector if it was made with it, and then always needs it.
+	// Finish, unless it is nil, completes documents with vectors, of Dim dimensions, after they
+	// were cut. An index has the field vector if it was made with it, and then always needs it.
 	Finish func(ctx context.Context, schema *fields.Schema, docs []text.Document) error
 	Dim    int // of the vectors of Finish
 

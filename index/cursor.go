@@ -108,9 +108,9 @@ func (c *Cursor) Seek(target uint32) uint32 {
 	return c.doc
 }
 
-// Stored returns the blocks as they are stored (see appendBlock), and the offset of each. Eight more
-// bytes follow the last block, so that decoders may load whole words. They are not verified: decode
-// a block first. The cursor must be fresh.
+// Stored returns the blocks as they are stored (see appendBlock), and the offset of each. Eight
+// more bytes follow the last block, so that decoders may load whole words. They are not verified:
+// decode a block first. The cursor must be fresh.
 func (c *Cursor) Stored() (offsets []uint32, data []byte) {
 	if c.Term.DF == 1 { // it is in the dictionary
 		gaps, tfs := [BlockSize]uint32{c.Term.inlineDoc}, [BlockSize]uint32{c.Term.inlineTF - 1}

@@ -10,8 +10,8 @@ import (
 )
 
 // DrawCurves draws up to six curves as SVG: L - r with the mean of the null model and the global
-// envelope of its rounds. Independence is a horizontal line. test says what the curves were compared
-// with, and in which study area (Fit).
+// envelope of its rounds. Independence is a horizontal line. test says what the curves were
+// compared with, and in which study area (Fit).
 func DrawCurves(w io.Writer, p *Set, curves []Curve, test string) error {
 	curves = curves[:min(6, len(curves))]
 	const width, margin, gap, top, panelH = 1200.0, 48.0, 40.0, 112.0, 300.0

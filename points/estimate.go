@@ -27,8 +27,8 @@ const (
 
 // estimateRadii are the radii of the discs, as shares of the longer side. The small ones are for
 // inlets: without 1/12 and 1/16, hulls of points in New York's boroughs held the rivers between
-// them, and 9.5% of independent uniform pairs had a p of at most 0.05 in places, of 1,000 simulations
-// (bench/calibration).
+// them, and 9.5% of independent uniform pairs had a p of at most 0.05 in places, of 1,000
+// simulations (bench/calibration).
 var estimateRadii = []float64{1. / 3, 1. / 4, 1. / 6, 1. / 8, 1. / 12, 1. / 16}
 
 // folds divides the points by feature, large and small ones mixed, and returns the fold of each

@@ -31,8 +31,8 @@ type CoOccurrenceOptions struct {
 	Rings  bool    // count each ring between two distances separately
 	Engine Engine  // where to compute; the zero value chooses
 	Memory int64   // bound in bytes; 0 means 2 GB. What does not fit is an error
-	// Progress, unless it is nil, is called while pairs of points are counted on CPU cores, from any
-	// goroutine.
+	// Progress, unless it is nil, is called while pairs of points are counted on CPU cores, from
+	// any goroutine.
 	Progress func(stage string, done, total int64)
 }
 

@@ -310,8 +310,8 @@ func (s *Searcher) nothing(r *Request) (*Result, error) {
 	return &Result{Hits: []Hit{}, Facets: facets}, err
 }
 
-// searchLists answers a request for words by the lists within its documents, if these were asked for
-// before. Its copy of the request escapes to the heap.
+// searchLists answers a request for words by the lists within its documents, if these were asked
+// for before. Its copy of the request escapes to the heap.
 func (s *Searcher) searchLists(ctx context.Context, r Request) (*Result, filters.Missed, error) {
 	return s.tree.Lists.Search(ctx, &r)
 }

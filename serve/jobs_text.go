@@ -62,8 +62,8 @@ var placeQuestions = map[string]func(*exchange){
 	"summary":       aboutPlaces(api.SummaryQuestion),
 }
 
-// startPlaces starts a job that answers a question about places, if the body of a new job names one:
-// its handler reads the parameters as those of a URL, and starts a job instead of computing.
+// startPlaces starts a job that answers a question about places, if the body of a new job names
+// one: its handler reads the parameters as those of a URL, and starts a job instead of computing.
 func (x *exchange) startPlaces(body []byte) bool {
 	var about struct{ Kind string }
 	if json.Unmarshal(body, &about) != nil || placeQuestions[about.Kind] == nil {

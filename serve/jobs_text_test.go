@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A question about texts or places gives the same answer as a job, of an index that has a name, too; what is
-// wrong with it is said at once, and a list of jobs has no results.
+// A question about texts or places gives the same answer as a job, of an index that has a name,
+// too; what is wrong with it is said at once, and a list of jobs has no results.
 func TestQuestionsAsJobs(t *testing.T) {
 	h := everywhere(t, Options{})
 	name := decode[struct{ Name string }](t, call(h, "/v1/status", "").Body.String()).Name

@@ -153,7 +153,8 @@ func (t *tally) check(o *Options) error {
 	return nil
 }
 
-// lacking returns the named fields that no record has, but for those of vectors that are made later.
+// lacking returns the named fields that no record has, but for those of vectors that are made
+// later.
 func (t *tally) lacking(o *Options) (list []string) {
 	w := o.wantedFields()
 	if !w.usualTexts {

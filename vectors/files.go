@@ -21,7 +21,8 @@ import (
 //
 //	.vec  our own, mapped into memory: a container of package internal/sections, kind "COLOVEC\n",
 //	      version 1, paged, with the sections words (each followed by a newline), data (float32,
-//	      word by word), meta (uint64: words, dimensions) and, for vectors of texts, analyzer (a name)
+//	      word by word), meta (uint64: words, dimensions) and, for vectors of texts, analyzer (a
+//	      name)
 //	.txt  GloVe's text: on each line a word and its numbers, with blanks between them
 //	.w2v  word2vec's text: the same after a line with the numbers of words and dimensions
 //	.bin  word2vec's binary: that line, then for each word its bytes, a blank, float32 and a newline

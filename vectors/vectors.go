@@ -19,8 +19,8 @@ type Vectors struct {
 	Dim   int       // components of each vector, at least 1
 	Data  []float32 // components of all vectors, word by word
 
-	// Analyzer is the name of what divided the corpus into words, for vectors that ForTexts has made;
-	// otherwise "". Only .vec files keep it.
+	// Analyzer is the name of what divided the corpus into words, for vectors that ForTexts has
+	// made; otherwise "". Only .vec files keep it.
 	Analyzer string
 
 	index map[string]int

@@ -9,8 +9,8 @@ import (
 )
 
 // level is the largest share of pairs, in percent, that a test may find where there is no
-// dependence. beyond has the shares that are above it, each by at most a tenth; docs/places.md names
-// them.
+// dependence. beyond has the shares that are above it, each by at most a tenth; docs/places.md
+// names them.
 const level = 7.0
 
 var beyond = map[string]float64{}

@@ -107,8 +107,8 @@ func TestPageIsWhole(t *testing.T) {
 	}
 }
 
-// The committed page is that of the committed parts, to the byte: a run that goes on with these keeps
-// what is on it.
+// The committed page is that of the committed parts, to the byte: a run that goes on with these
+// keeps what is on it.
 func TestPageIsOfItsParts(t *testing.T) {
 	dir := filepath.Join(sources(t), "docs", "papers")
 	r, err := Page(filepath.Join(dir, "pieces"))

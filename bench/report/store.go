@@ -206,9 +206,9 @@ func storedIn(dir string) (paths []string, all []stored, err error) {
 	return paths, all, nil
 }
 
-// Job returns a job that is kept in parts, and whether all of them are there: with the title and the
-// introduction that KeepHead kept when it was measured in full, or else with those of stopped. It
-// returns nil if there are no parts.
+// Job returns a job that is kept in parts, and whether all of them are there: with the title and
+// the introduction that KeepHead kept when it was measured in full, or else with those of stopped.
+// It returns nil if there are no parts.
 func (s *Store) Job(job string, stopped *Report, parts ...string) (r *Report, whole bool, err error) {
 	if r, err = s.Load(job); err != nil {
 		return nil, false, err

@@ -73,8 +73,8 @@ const (
 
 func init() { cobra.AddTemplateFunc("groupedFlags", groupedFlags) }
 
-// help begins with what most people need. The part of a command's Long behind the line More: follows
-// its flags.
+// help begins with what most people need. The part of a command's Long behind the line More:
+// follows its flags.
 func help(cmd *cobra.Command, _ []string) {
 	intro, more, found := strings.Cut(cmp.Or(cmd.Long, cmd.Short), "\n\nMore:\n")
 	text := intro + "\n\n" + cmd.UsageString()

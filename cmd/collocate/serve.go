@@ -612,9 +612,9 @@ func (f *serveFlags) debug(a *app, ctx context.Context) (stop func(), err error)
 }
 
 // follow opens indexes again when their folders were replaced, when a newer generation was
-// committed or has arrived from a bucket, and on a signal to reload; also the token, when its file changes. A root, which has no
-// folders, checks its shards by itself. follow returns when the server is to stop: when ctx is
-// done, or on SIGHUP if the terminal was closed.
+// committed or has arrived from a bucket, and on a signal to reload; also the token, when its file
+// changes. A root, which has no folders, checks its shards by itself. follow returns when the
+// server is to stop: when ctx is done, or on SIGHUP if the terminal was closed.
 func (f *serveFlags) follow(ctx context.Context, server *serve.Server, log *slog.Logger, tell func([]string)) {
 	told := make(chan os.Signal, 1)
 	atTerminal := term.IsTerminal(int(os.Stdin.Fd()))

@@ -59,7 +59,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// An entry that was dropped while its lists were made is not counted, even if its key has come back.
+// An entry that was dropped while its lists were made is not counted, even if its key has come
+// back.
 func TestResize(t *testing.T) {
 	c := Sized(3000)
 	old, now := &entry{key: "a", bytes: 300}, &entry{key: "a", bytes: 200}
