@@ -140,15 +140,19 @@ func TestExcerptStops(t *testing.T) {
 	if made, err := x.List(t.Context(), []Term{term}); err != nil || made.DF != 9000 || made.CF != term.CF {
 		t.Errorf("after errors: %d postings, %d occurrences, %v; want %d and %d", made.DF, made.CF, err, term.DF, term.CF)
 	}
-	for _, doc := range []uint32{0, 127, 128, 255, 256, 8999} { // at the ends of blocks
-		set := docset.New(9000)
-		set.Add(doc)
-		one, err := ExcerptOf([]*Reader{r}, []*docset.Set{set}, 9000, 27_000)
+	// At the ends of blocks.
+	for _, docs := range [][]uint32{{0}, {127}, {128}, {0, 128}, {127, 128}, {128, 256, 8999}} {
+		set, occurrences := docset.New(9000), uint64(0)
+		set.AddAll(docs)
+		for _, doc := range docs {
+			occurrences += uint64(1 + doc%3)
+		}
+		few, err := ExcerptOf([]*Reader{r}, []*docset.Set{set}, 9000, 27_000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if made, err := one.List(t.Context(), []Term{term}); err != nil || made.DF != 1 || made.CF != uint64(1+doc%3) {
-			t.Errorf("of document %d alone: %d postings, %d occurrences, %v", doc, made.DF, made.CF, err)
+		if made, err := few.List(t.Context(), []Term{term}); err != nil || int(made.DF) != len(docs) || made.CF != occurrences {
+			t.Errorf("of documents %d: %d postings, %d occurrences, %v", docs, made.DF, made.CF, err)
 		}
 	}
 	if err := r.Close(); err != nil {
