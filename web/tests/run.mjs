@@ -793,6 +793,28 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.getByText('The best 10 of 100').waitFor()
     await page.waitForFunction(() => [...document.querySelectorAll('.bars button')].reduce((n, b) => n + Number(b.getAttribute('aria-label').match(/, (\d+) doc/)[1]), 0) === 100)
   })
+  look('a view that does not come', base + '/', async (page) => {
+    await page.locator('article').first().waitFor()
+    await page.route('**/assets/Lines.js', () => { /* no answer */ })
+    await page.getByRole('link', { name: 'Lines', exact: true }).click()
+    await page.getByText('Loading…').waitFor()
+  })
+  look('a view that cannot be loaded', base + '/', async (page) => {
+    await page.locator('article').first().waitFor()
+    await page.route('**/assets/Lines.js', (r) => r.abort())
+    await page.getByRole('link', { name: 'Lines', exact: true }).click()
+    await page.getByRole('alert').getByText('This view could not be loaded').waitFor()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+  }, { quiet: false })
+  look('coasts and borders without another server', storiesBase + '/places', async (page) => {
+    const asked = []
+    page.on('request', (r) => asked.push(new URL(r.url()).pathname))
+    await page.waitForFunction(() => Number(document.querySelector('.map')?.dataset.drawn) === 2)
+    await page.waitForFunction(() => performance.getEntriesByType('resource').some((e) => e.name.includes('/assets/outlines')))
+    const drawn = () => page.locator('.map canvas').evaluate((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter((v, i) => i % 4 === 3 && v > 0).length)
+    for (let i = 0; i < 50 && (await drawn()) < 1000; i++) await page.waitForTimeout(100)
+    check((await drawn()) > 1000, `outlines are drawn: ${await drawn()} pixels`)
+  }, { quiet: false })
   look('newest first; links, line breaks and right-to-left text', changingBase + '/', async (page) => {
     await page.getByRole('button', { name: '+ Add data' }).click()
     const dialog = page.getByRole('dialog', { name: 'Add data' })
