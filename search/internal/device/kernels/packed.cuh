@@ -1,6 +1,6 @@
 // Lists as the index stores them, for thesis.cuh. From its pos on, a list has the last document of
-// each block of 128 postings, the offset of each block in bytes, and the blocks (see postings.go and
-// bitmap.go in package index). The host decoded them once, so they are not damaged.
+// each block of 128 postings, the offset of each block in bytes, and the blocks (see postings.go
+// and bitmap.go in package index). The host decoded them once, so they are not damaged.
 #pragma once
 #include "thesisheads.cuh"
 

@@ -1,9 +1,9 @@
-// Parallel WAND and MaxScore as in the thesis, over plain or compressed lists. Blocks, mostly of one warp, process some consecutive
-// partitions of the lists, and keep their k best answers and the threshold across them. Lists are
-// loaded into shared memory slice by slice, such that all postings of a document are in the same
-// slice. The answers of the blocks are merged in pairs. In wider blocks, all warps load and score
-// postings, and one of them traverses the lists and keeps the heap. Block-Max WAND has the maxima
-// of every 64 postings, which give bounds within a slice.
+// Parallel WAND and MaxScore as in the thesis, over plain or compressed lists. Blocks, mostly of
+// one warp, process some consecutive partitions of the lists, and keep their k best answers and the
+// threshold across them. Lists are loaded into shared memory slice by slice, such that all postings
+// of a document are in the same slice. The answers of the blocks are merged in pairs. In wider
+// blocks, all warps load and score postings, and one of them traverses the lists and keeps the
+// heap. Block-Max WAND has the maxima of every 64 postings, which give bounds within a slice.
 #pragma once
 #include "heap.cuh"
 #include "thesisheads.cuh"
