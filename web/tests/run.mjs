@@ -460,6 +460,14 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.locator('.map').click({ position: { x, y } })
     await page.getByRole('dialog').getByRole('heading', { name: 'The Heist' }).waitFor()
   })
+  look('cancelling a map', stories + '/places', async (page) => {
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+    await page.getByRole('alert').getByText('Cancelled.').waitFor()
+    await page.unroute('**/v1/search?*k=20000*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('2 of 2 documents with a position in place').waitFor()
+    check((await page.getByRole('alert').count()) === 0, 'no error is left')
+  }, { quiet: false, before: (page) => page.route('**/v1/search?*k=20000*', () => { /* no answer */ }) })
   look('one word is misspelt', stories + '/?q=heist+trian', async (page) => {
     await page.getByText('The best 3 of 3').waitFor()
     await page.getByRole('button', { name: 'train', exact: true }).click()

@@ -14,29 +14,36 @@ export class Asked<T> {
   /** The job that looks for the answer, if that takes longer than the server lets a request take. */
   job = $state.raw<Job>()
   #latest = new Latest()
-  #last?: [string, Params]
+  #last?: (signal: AbortSignal) => Promise<T>
   #timer = 0
   #running = '' // the job's ID: effects that ask must not depend on it
 
   constructor() { onDestroy(() => this.stop()) }
 
-  async ask(path: string, params: Params) {
-    this.stop()
-    this.#last = [path, params]
-    this.error = ''
-    this.busy = true
-    const signal = this.#latest.start()
-    this.#timer = window.setTimeout(() => (this.slow = true), 1000)
-    try {
+  ask(path: string, params: Params) {
+    return this.find(async (signal) => {
       try {
-        this.found = await get<T>(path, params, signal)
+        return await get<T>(path, params, signal)
       } catch (e) {
         const [, ofTexts, before = 'v1/', ofPlaces] = kinds.exec(path) ?? []
         const kind = ofTexts ?? ofPlaces
         if (!kind || !(e instanceof Failure && e.status === 503 && e.message.includes('too long'))) throw e
         this.found = undefined
-        this.found = await this.#longer(before + 'jobs', kind, params, signal)
+        return await this.#longer(before + 'jobs', kind, params, signal)
       }
+    })
+  }
+
+  /** find is ask for what takes more than one request. */
+  async find(answer: (signal: AbortSignal) => Promise<T>) {
+    this.stop()
+    this.#last = answer
+    this.error = ''
+    this.busy = true
+    const signal = this.#latest.start()
+    this.#timer = window.setTimeout(() => (this.slow = true), 1000)
+    try {
+      this.found = await answer(signal)
       this.#settled()
     } catch (e) {
       if (isAbort(e)) return
@@ -100,5 +107,5 @@ export class Asked<T> {
     this.error = 'Cancelled.'
   }
 
-  again() { if (this.#last) this.ask(...this.#last) }
+  again() { if (this.#last) this.find(this.#last) }
 }
