@@ -1170,7 +1170,8 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     const drawn = Number(await page.locator('.map').getAttribute('data-drawn'))
     await page.getByRole('button', { name: 'Only this part of the map' }).click()
     await page.waitForURL(/f=easting.*northing/)
-    const found = Number((await page.getByText(/^\d+ of \d+ documents with a position/).innerText()).split(' ')[0])
+    // All 80 are shown until the answer about this part is there.
+    const found = Number((await page.getByText(/^(?!80 )\d+ of \d+ documents with a position/).innerText()).split(' ')[0])
     check(found > 0 && Math.abs(found - drawn) <= 8, `${drawn} were in view, ${found} are found`)
     await page.getByRole('button', { name: 'Remove all' }).click()
     await page.getByRole('button', { name: 'Patterns of documents' }).click()
