@@ -26,13 +26,18 @@ type Lists struct {
 	cache  *Cache
 	parts  []*eval.Engine
 	lookUp func(*eval.Words, *ask.Request) error
+	credit time.Duration // see Afford
 }
 
 // NewLists returns the lists of an index of some segments, in which lookUp looks words up. They
 // take memory of a cache.
 func NewLists(c *Cache, parts []*eval.Engine, lookUp func(*eval.Words, *ask.Request) error) *Lists {
-	return &Lists{c, parts, lookUp}
+	return &Lists{cache: c, parts: parts, lookUp: lookUp}
 }
+
+// Afford has lists made as if requests within each filter had taken a time already. It is for tests,
+// which must not depend on how fast the machine is.
+func (l *Lists) Afford(spent time.Duration) { l.credit = spent }
 
 // within is what is kept of the lists within a filter.
 type within struct {
@@ -137,7 +142,7 @@ func (l *Lists) within(sets []*docset.Set) *within {
 	c.order.MoveToFront(at)
 	e := at.Value.(*entry)
 	if e.within == nil {
-		e.within = &within{at: e, words: map[string]*word{}}
+		e.within = &within{at: e, spent: l.credit, words: map[string]*word{}}
 	}
 	return e.within
 }

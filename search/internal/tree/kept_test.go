@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
@@ -253,6 +254,7 @@ func TestListsWithinFilters(t *testing.T) {
 			lookUp = many.LookUpWords
 		}
 		ix.Lists = filters.NewLists(ix.kept, ix.engines, lookUp)
+		ix.Lists.Afford(time.Hour)
 		var list []*ask.Within
 		for range 9 {
 			w := &ask.Within{}
