@@ -82,8 +82,8 @@ func (q *Embed) Do(ctx context.Context, e *Env, epoch func(n int, loss float64))
 		return nil, err
 	}
 	if q.Texts {
-		r := e.Matrix
-		if a.Vectors, err = a.Vectors.ForTexts(func(i int) uint64 { return r.Count(i) }, r.Corpus().Analyzer); err != nil {
+		a.Vectors, err = a.Vectors.ForTexts(e.Matrix.Count, e.Matrix.Corpus().Analyzer)
+		if err != nil {
 			return nil, fmt.Errorf("vectors of texts: %w", err)
 		}
 	}

@@ -95,7 +95,8 @@ func (e *encoderError) Unwrap() error        { return e.error }
 // nearest returns the part of a request for a vector; nil without one.
 func (q *Meaning) nearest() (*search.Nearest, error) {
 	if q.Encodes() { // Encode was not called
-		return nil, wrongf("encode", "there is no vector: the encoder knows no word of the query, or this request takes only a vector itself")
+		return nil, wrongf("encode", "there is no vector: the encoder knows no word of the query, "+
+			"or this request takes only a vector itself")
 	}
 	if len(q.Vector) == 0 && q.Like == "" {
 		for _, p := range []struct {

@@ -23,7 +23,7 @@ type Options struct {
 	Batch    int           // most texts of a request; 0 means 32
 	Timeout  time.Duration // of a request; 0 means a minute
 	AtOnce   int           // most requests at the same time; 0 means 8; a command answers one
-	Waiting  int           // most requests that wait for their turn; 0 means 256
+	Waiting  int           // most requests of queries that wait for their turn; 0 means 256
 	Cache    int           // bytes of queries and their vectors that are kept; 0 means 64 MB, -1 none
 }
 
@@ -35,7 +35,7 @@ type Encoder struct {
 	o     Options
 	from  source
 	name  string        // of the server, command or function, for errors
-	turns chan struct{} // holds one value for each request that is answered or waits
+	turns chan struct{} // holds one value for each request of queries that is answered or waits
 	busy  chan struct{} // holds one value for each request that is answered
 
 	mu    sync.Mutex
@@ -57,8 +57,8 @@ type source interface {
 	close() error
 }
 
-// ErrBusy is wrapped by the error of a request that finds too many others waiting.
-var ErrBusy = errors.New("too many texts are waiting for vectors")
+// ErrBusy is wrapped by the error of Queries that find too many others waiting. Documents wait.
+var ErrBusy = errors.New("too many queries are waiting for vectors")
 
 // Open returns an Encoder for a target: the address of a server, http://... or https://..., or else
 // a command with its arguments, separated by blanks. Neither is asked yet.
@@ -84,7 +84,8 @@ func Open(target string, o Options) (*Encoder, error) {
 // New returns an Encoder whose vectors a function of this program makes, such as a model in Go. The
 // function gets up to Options.Batch texts and returns a vector for each, all of one length; nil
 // stands for a text of which it can make none. Several goroutines call it. The name is for errors.
-func New(name string, vectors func(ctx context.Context, texts []string) ([][]float32, error), o Options) (*Encoder, error) {
+func New(name string, vectors func(ctx context.Context, texts []string) ([][]float32, error),
+	o Options) (*Encoder, error) {
 	return newEncoder(name, function(vectors), o)
 }
 
@@ -96,8 +97,8 @@ func newEncoder(name string, from source, o Options) (*Encoder, error) {
 	o.Cache = cmp.Or(o.Cache, 64<<20)
 	if o.Batch < 1 || o.Timeout < 0 || o.AtOnce < 1 || o.Waiting < 0 {
 		from.close()
-		return nil, fmt.Errorf("encoder: requests of %d texts, at most %v, %d at once, %d waiting: want more than 0",
-			o.Batch, o.Timeout, o.AtOnce, o.Waiting)
+		return nil, fmt.Errorf("encoder: requests of %d texts, at most %v, %d at once, %d waiting: "+
+			"want more than 0", o.Batch, o.Timeout, o.AtOnce, o.Waiting)
 	}
 	return &Encoder{o: o, from: from, name: name, cache: map[string]*list.Element{}, order: list.New(),
 		turns: make(chan struct{}, o.AtOnce+o.Waiting), busy: make(chan struct{}, o.AtOnce)}, nil
@@ -123,6 +124,14 @@ func (e *Encoder) Queries(ctx context.Context, texts []string) ([][]float32, err
 	for i, text := range texts {
 		if vectors[i] = e.known(text); vectors[i] == nil {
 			rest, places = append(rest, text), append(places, i)
+		}
+	}
+	if len(rest) > 0 {
+		select {
+		case e.turns <- struct{}{}:
+			defer func() { <-e.turns }()
+		default:
+			return nil, fmt.Errorf("encoder %s: %w", e.name, ErrBusy)
 		}
 	}
 	found, err := e.encode(ctx, e.o.Query, rest)
@@ -185,12 +194,6 @@ func oneLength(vectors [][]float32, n, before int) (int, error) {
 
 // request has the vectors of some texts made, when it is their turn.
 func (e *Encoder) request(ctx context.Context, texts []string) ([][]float32, error) {
-	select {
-	case e.turns <- struct{}{}:
-		defer func() { <-e.turns }()
-	default:
-		return nil, ErrBusy
-	}
 	select {
 	case e.busy <- struct{}{}:
 		defer func() { <-e.busy }()

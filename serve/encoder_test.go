@@ -138,9 +138,12 @@ func TestDocumentsAreEncoded(t *testing.T) {
 			t.Errorf("%s: %q has a document after the one that failed", name, got)
 		}
 	}
-	must(t, h, "PUT", "/v1/indexes/plain", `{"fields":[{"name":"body","type":"text"}]}`, 201)
 	*asked = 0
-	must(t, h, "POST", "/v1/indexes/plain/documents?refresh=true", `{"id":"a","body":"broken moon"}`, 200)
+	for name, schema := range map[string]string{"plain": `{"fields":[{"name":"body","type":"text"}]}`, "bare": ""} {
+		must(t, h, "PUT", "/v1/indexes/"+name, schema, 201)
+		must(t, h, "POST", "/v1/indexes/"+name+"/documents?refresh=true",
+			`{"id":"a","body":"broken moon","text":"broken moon"}`, 200)
+	}
 	if *asked > 0 {
 		t.Error("the encoder was asked for an index without vectors")
 	}

@@ -112,7 +112,7 @@ func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
 
 // encodeDocuments gives documents the vectors that they lack, if there is one field for them.
 func (v *Server) encodeDocuments(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
-	if len(schema.Of(fields.Vector)) != 1 {
+	if schema == nil || len(schema.Of(fields.Vector)) != 1 {
 		return nil
 	}
 	if err := v.o.Encoder.Fill(ctx, schema, "", docs); err != nil {

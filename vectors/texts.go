@@ -71,7 +71,8 @@ func (v *Vectors) ForTexts(counts func(word int) uint64, analyzer string) (*Vect
 }
 
 // ErrTexts is wrapped by the error of vectors that are not for texts.
-var ErrTexts = errors.New("these vectors are of words alone: want those of ForTexts, which know how texts are divided into words")
+var ErrTexts = errors.New("these vectors are of words alone: want those of ForTexts, which know " +
+	"how texts are divided into words")
 
 // Texts returns a function that makes vectors of texts: sums of the vectors of their words, in the
 // order of the texts. A text none of whose words has a vector has none: nil.

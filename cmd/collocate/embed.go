@@ -58,7 +58,8 @@ that mean the same, without any model from outside: docs/meaning.md.
 				return usageError{err}
 			}
 			if ask.Texts && !strings.EqualFold(filepath.Ext(out), ".vec") {
-				return usagef("--texts: %s: want a name that ends in .vec, since other files do not keep the analyzer", out)
+				return usagef("--texts: %s: want a name that ends in .vec, since other files do not "+
+					"keep the analyzer", out)
 			}
 			if err := canWrite(out); err != nil {
 				return err

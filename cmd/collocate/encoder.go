@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -45,7 +46,7 @@ func (f *encoderFlags) open(more ...string) (*encoder.Encoder, error) {
 	case f.target != "" && f.words != "":
 		return nil, usagef("--encoder and --embed: give only one of them")
 	case f.target == "":
-		for _, name := range []string{"encoder-model", "encoder-prefix"} {
+		for _, name := range []string{"encoder-model", "encoder-prefix", "encoder-document-prefix"} {
 			if f.set(name) {
 				return nil, usagef("--%s needs --encoder", name)
 			}
@@ -81,7 +82,8 @@ func (f *encoderFlags) embedding() (*encoder.Encoder, error) {
 	f.dim = v.Dim
 	of, err := v.Texts()
 	if errors.Is(err, vectors.ErrTexts) {
-		err = errors.New("these vectors are of words alone: make them with 'collocate embed --texts'")
+		err = errors.New("these vectors are of words alone: make them with " +
+			"'collocate embed --texts'")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, errors.Join(err, v.Close()))
@@ -92,7 +94,7 @@ func (f *encoderFlags) embedding() (*encoder.Encoder, error) {
 			list[i] = of(s)
 		}
 		return list, ctx.Err()
-	}, encoder.Options{})
+	}, encoder.Options{AtOnce: runtime.NumCPU()})
 }
 
 // dimensions returns the number of dimensions of an encoder's vectors, which it is asked for.

@@ -218,7 +218,8 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	addAbout(cmd, &f.about)
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
-	fl.StringVar(&f.encoder.o.Document, "encoder-document-prefix", "", "text that the model wants before each document that is put in without a vector")
+	fl.StringVar(&f.encoder.o.Document, "encoder-document-prefix", "",
+		"text that the model wants before each document that is put in without a vector")
 	group(cmd, "Vectors", "encoder-document-prefix")
 	addFlags(cmd, api.RankingQuestion, &f.ranking)
 	group(cmd, "Documents over HTTP", "indexes", "writable", "deletable", "commit-every", "max-document")
@@ -250,6 +251,8 @@ func (f *serveFlags) check(a *app, cmd *cobra.Command) error {
 	switch {
 	case !f.writable && (f.deletable || cmd.Flags().Changed("commit-every") || cmd.Flags().Changed("max-document")):
 		return usagef("--deletable, --commit-every and --max-document need --writable")
+	case !f.writable && cmd.Flags().Changed("encoder-document-prefix"):
+		return usagef("--encoder-document-prefix needs --writable")
 	case f.writable && a.engine == engine.GPU:
 		return usagef("--writable with --engine gpu: a new index is empty, and cannot be on a GPU; leave one out")
 	case f.deletable && f.indexes == "":
@@ -557,7 +560,7 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		closers = append(closers, v.Close)
 		o.Vectors, o.VectorsName = v, filepath.Base(f.vectors)
 	}
-	if o.Encoder, err = f.encoder.open("encoder-document-prefix"); err != nil {
+	if o.Encoder, err = f.encoder.open(); err != nil {
 		return closeAll, err
 	}
 	closers = append(closers, o.Encoder.Close)

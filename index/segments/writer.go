@@ -454,12 +454,9 @@ func (w *Writer) finish(list []text.Document) error {
 	if w.o.Finish == nil {
 		return nil
 	}
-	schema, err := w.schema()
-	if err != nil {
-		return err
-	}
+	schema := w.buffer.schema
 	w.mu.Unlock()
-	err = w.o.Finish(context.Background(), schema, list)
+	err := w.o.Finish(context.Background(), schema, list)
 	w.mu.Lock()
 	return cmp.Or(err, w.err)
 }

@@ -75,7 +75,8 @@ func (w *Worker) vectorsOf(ctx context.Context, c *pipe.Call) (pipe.Reply, error
 		return pipe.Reply{}, pipe.ValueError{Err: err}
 	}
 	if len(texts)*v.Dim > pipe.MaxPayload/4 {
-		return pipe.Reply{}, pipe.Valuef("the vectors of %d texts do not fit in a message to Python: pass fewer", len(texts))
+		return pipe.Reply{}, pipe.Valuef("the vectors of %d texts do not fit in a message to Python: "+
+			"pass fewer", len(texts))
 	}
 	data := make([]float32, len(texts)*v.Dim)
 	for i, text := range texts {

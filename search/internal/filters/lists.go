@@ -35,8 +35,8 @@ func NewLists(c *Cache, parts []*eval.Engine, lookUp func(*eval.Words, *ask.Requ
 	return &Lists{cache: c, parts: parts, lookUp: lookUp}
 }
 
-// Afford has lists made as if requests within each filter had taken a time already. It is for tests,
-// which must not depend on how fast the machine is.
+// Afford has lists made as if requests within each filter had taken a time already. It is for
+// tests, which must not depend on how fast the machine is.
 func (l *Lists) Afford(spent time.Duration) { l.credit = spent }
 
 // within is what is kept of the lists within a filter.
