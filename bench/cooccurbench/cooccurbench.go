@@ -202,6 +202,12 @@ func (m *measurement) measure(ctx context.Context) error {
 	if m.row.Scaled {
 		scale = float64(m.Tokens) / float64(m.row.Tokens)
 	}
+	onDevice := m.g != nil && (m.row.Engine == GPU || m.row.Engine == Paper)
+	if onDevice { // a round that does not count, since it may load kernels and allocate buffers
+		if err := m.once(ctx, false, false); err != nil {
+			return err
+		}
+	}
 	all, err := m.rounds(ctx, rounds, false)
 	if err != nil {
 		return err
@@ -221,7 +227,7 @@ func (m *measurement) measure(ctx context.Context) error {
 	case GPU:
 		m.row.Streams = 2 // for copies
 	}
-	if m.Stages && m.g != nil && (m.row.Engine == GPU || m.row.Engine == Paper) {
+	if m.Stages && onDevice {
 		return m.once(ctx, true, false)
 	}
 	return nil

@@ -34,7 +34,7 @@ func Page(o Options, rows []Row) *report.Report {
 	r := &report.Report{
 		Name:  "cooccur",
 		Title: "Vocabulary and co-occurrence: the paper's table again",
-		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %s%s.",
+		Intro: fmt.Sprintf("Generated sentences of %d words, %d threads of %d cores, weighting %v. Times are of the whole job, from text in the page cache to the vocabulary and all rows of the matrix in memory; means of %s%s, on a GPU after one that does not count.",
 			o.Tokens, o.Threads, runtime.NumCPU(), o.Weighting, report.Count(max(1, o.Rounds), "round"), fewer),
 	}
 	for _, window := range o.Windows {

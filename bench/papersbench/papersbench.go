@@ -305,7 +305,8 @@ func (o *Options) cooccur(ctx context.Context, a amount) (*report.Report, error)
 		Engines: []cooccurbench.Engine{cooccurbench.Multicore, cooccurbench.PaperCores, cooccurbench.Sequential},
 		// The paper's sizes: tables of a third of the memory, 768 MB of text a kernel.
 		Tables: cooccur.PaperTables{Part: 3, Text: 768 << 20},
-		Rounds: a.rounds.cooccur, Enough: enough, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory, Weighting: cooccur.Count}
+		Rounds: a.rounds.cooccur, Enough: enough, Stages: true, Dir: o.Dir, Threads: o.Threads, Memory: o.Memory,
+		Weighting: cooccur.Count}
 	if _, _, err := cooccurbench.FindGloVe(); err == nil {
 		c.Engines = append(c.Engines, cooccurbench.GloVe)
 	}
