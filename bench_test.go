@@ -50,7 +50,8 @@ func BenchmarkSearch(b *testing.B) {
 }
 
 // A search for words on a warm index allocates its answer and nothing else: the Result, its hits,
-// their IDs, and in package search that result and its hits.
+// their IDs, and in package search that result and its hits. One for a phrase also allocates the
+// parsed query, a stem that differs from its word, the request, the plan and its node.
 func TestOnlyTheAnswerIsAllocated(t *testing.T) {
 	x := rivers(t)
 	g := x.current.get()
@@ -62,6 +63,10 @@ func TestOnlyTheAnswerIsAllocated(t *testing.T) {
 	}{
 		{"package collocate", 5, func() error {
 			_, err := x.Search(t.Context(), Request{Query: warm["words"]})
+			return err
+		}},
+		{"a phrase", 10, func() error {
+			_, err := x.Search(t.Context(), Request{Query: warm["phrase"]})
 			return err
 		}},
 		{"package search", 2, func() error {

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/float16"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/scratch"
 	"github.com/collocate/collocate/internal/sections"
@@ -129,7 +130,7 @@ func appendRow(dst []byte, v []float32, p fields.Precision) []byte {
 	for _, x := range v {
 		switch p {
 		case fields.Float16:
-			dst = binary.LittleEndian.AppendUint16(dst, fields.ToFloat16(x))
+			dst = binary.LittleEndian.AppendUint16(dst, float16.From32(x))
 		case fields.Int8:
 			dst = append(dst, byte(int8(x)))
 		default:
@@ -144,7 +145,7 @@ func readRow(dst []float32, row []byte, n int, p fields.Precision) []float32 {
 	for i := range n {
 		switch p {
 		case fields.Float16:
-			dst = append(dst, fields.FromFloat16(binary.LittleEndian.Uint16(row[2*i:])))
+			dst = append(dst, float16.To32(binary.LittleEndian.Uint16(row[2*i:])))
 		case fields.Int8:
 			dst = append(dst, float32(int8(row[i])))
 		default:

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/float16"
 	"github.com/collocate/collocate/internal/npz"
 )
 
@@ -95,7 +96,7 @@ func readArray(r io.Reader) ([][]float32, error) {
 		case 4:
 			all[i] = math.Float32frombits(binary.LittleEndian.Uint32(b))
 		case 2:
-			all[i] = fields.FromFloat16(binary.LittleEndian.Uint16(b))
+			all[i] = float16.To32(binary.LittleEndian.Uint16(b))
 		default:
 			all[i] = float32(int8(b[0]))
 		}

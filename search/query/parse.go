@@ -158,17 +158,13 @@ func (p *parser) list() (Node, error) {
 	return or(parts), nil
 }
 
-func (p *parser) or() (Node, error) {
-	return p.joined("OR", (*parser).and, or)
-}
+func (p *parser) or() (Node, error) { return p.joined("OR") }
 
-func (p *parser) and() (Node, error) {
-	return p.joined("AND", (*parser).clause, and)
-}
+func (p *parser) and() (Node, error) { return p.joined("AND") }
 
-// joined parses parts separated by an operator.
-func (p *parser) joined(name string, read func(*parser) (Node, error),
-	join func([]Node) Node) (Node, error) {
+// joined parses parts separated by an operator. It takes no functions, so that the parser stays on
+// the stack.
+func (p *parser) joined(name string) (n Node, err error) {
 	var only Node
 	var parts []Node // if there are two or more
 	for first := true; first || p.keyword(name); first = false {
@@ -182,7 +178,11 @@ func (p *parser) joined(name string, read func(*parser) (Node, error),
 			return nil, p.fail(p.at, "expected a word, a phrase or a group before %s; write %q for the word",
 				found, strings.ToLower(found))
 		}
-		n, err := read(p)
+		if name == "OR" {
+			n, err = p.and()
+		} else {
+			n, err = p.clause()
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +199,10 @@ func (p *parser) joined(name string, read func(*parser) (Node, error),
 	if parts == nil { // keep its prefix operator, which the enclosing list interprets
 		return only, nil
 	}
-	return join(parts), nil
+	if name == "OR" {
+		return or(parts), nil
+	}
+	return and(parts), nil
 }
 
 // or and and make one node from parsed parts. They drop redundant prefix operators and flatten

@@ -49,6 +49,7 @@ type node struct {
 	terms   []model.Term
 	one     [1]model.Term // storage for the term of a word
 	scorers []model.Scorer
+	usual   []model.BM25Scorer // storage for scorers
 	pattern bool
 	whole   model.Term
 
@@ -256,12 +257,22 @@ func (x *exec) word(q query.Node, word string, weight float64) (*node, error) {
 	return n, err
 }
 
+// phraseNode is the node of a phrase with storage for its first words.
+type phraseNode struct {
+	node
+	terms   [4]model.Term
+	scorers [4]model.Scorer
+	usual   [4]model.BM25Scorer
+}
+
 func (x *exec) phrase(q query.Node, list []string, weight float64, m matcher) (*node, error) {
 	if !x.src.Index.HasPositions() {
 		return nil, ask.Refuse("%v: %w", q, index.ErrNoPositions)
 	}
-	n := &node{kind: phrase, from: q, src: x.src, places: m,
-		terms: make([]model.Term, 0, len(list))}
+	room := new(phraseNode)
+	n := &room.node
+	*n = node{kind: phrase, from: q, src: x.src, places: m,
+		terms: room.terms[:0], scorers: room.scorers[:0], usual: room.usual[:]}
 	for _, w := range list {
 		t, err := x.term(w, weight)
 		if err != nil {
@@ -436,12 +447,18 @@ func (x *exec) scorers(root *node, m model.Model) (err error) {
 		w.norm = w.QueryNorm(w.terms)
 	}
 	root.each(func(n *node) {
-		n.scorers = nil
+		n.scorers = n.scorers[:0]
 		if terms := n.scoring(); len(terms) > 0 {
 			w := in(n.src)
-			n.scorers = make([]model.Scorer, len(terms))
+			usual, _ := w.Weigher.(*model.BM25Weigher)
 			for i := range terms {
-				n.scorers[i] = w.ScorerOf(&terms[i], w.norm)
+				var s model.Scorer
+				if usual != nil && i < len(n.usual) {
+					s = usual.ScorerIn(&n.usual[i], &terms[i])
+				} else {
+					s = w.ScorerOf(&terms[i], w.norm)
+				}
+				n.scorers = append(n.scorers, s)
 			}
 		}
 	})

@@ -265,7 +265,7 @@ func (p *plan) stats(by ask.Strategy) ask.Stats {
 		stats.Algorithm = ask.Exhaustive
 	}
 	for _, root := range p.roots {
-		lists := wordLists{few: make([]wordList, 0, 4)}
+		lists := wordLists{few: p.one.lists[:0]}
 		root.each(func(n *node) {
 			for j := range n.terms {
 				if t := &n.terms[j]; t.AllDF() > 0 && lists.add(wordList{n.src, t.Text}) {

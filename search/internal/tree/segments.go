@@ -56,6 +56,10 @@ type plan struct {
 		part [1]*exec
 		root [1]*node
 		live [1]*docset.Set
+
+		asked asked
+		words [4]string   // for wordsOf
+		lists [4]wordList // for stats
 	}
 }
 
@@ -78,7 +82,7 @@ func (p *plan) segment(doc uint32) int {
 }
 
 func prepare(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) {
-	return prepareTo(ctx, ix, r, nil, nil)
+	return prepareTo(ctx, ix, r, nil, false)
 }
 
 // prepareKept is prepare for callers that do not look into filters: their documents may be kept
@@ -87,36 +91,40 @@ func prepareKept(ctx context.Context, ix *Index, r *ask.Request) (*plan, error) 
 	if ix.kept == nil || r.Patterns != nil { // what a pattern matches depends on these
 		return prepare(ctx, ix, r)
 	}
-	a := asked{cache: ix.kept, segments: len(ix.engines)}
-	p, err := prepareTo(ctx, ix, r, nil, &a)
+	p, err := prepareTo(ctx, ix, r, nil, true)
 	if err == nil {
-		a.keep()
+		p.one.asked.keep()
 	}
 	return p, err
 }
 
 // Patterns lists the patterns of a request with their words.
 func Patterns(ctx context.Context, ix *Index, r *ask.Request) (found []ask.Pattern, err error) {
-	_, err = prepareTo(ctx, ix, r, &found, nil)
+	_, err = prepareTo(ctx, ix, r, &found, false)
 	return found, err
 }
 
-// prepareTo also collects patterns, if found is not nil, and filters, if a is not nil.
+// prepareTo also collects patterns, if found is not nil, and filters, if they may be kept.
 func prepareTo(ctx context.Context, ix *Index, r *ask.Request, found *[]ask.Pattern,
-	a *asked) (*plan, error) {
+	keep bool) (*plan, error) {
 	if err := ask.CheckChoices(r); err != nil {
 		return nil, ask.Fault(err)
 	}
 	p := &plan{ctx: ctx, ix: ix}
 	p.parts, p.roots = p.one.part[:0], p.one.root[:0]
+	var a *asked
+	if keep {
+		a = &p.one.asked
+		a.cache, a.segments = ix.kept, len(ix.engines)
+	}
 	base := uint32(0)
 	for i, e := range ix.engines {
-		x := &p.one.exec
+		x, list := &p.one.exec, p.one.words[:0]
 		if i > 0 {
-			x = new(exec)
+			x, list = new(exec), nil
 		}
 		*x = exec{ctx: ctx, e: e, base: base, src: e, docs: e.Index.Docs(), most: MaxExpansions,
-			found: found, asked: a}
+			list: list, found: found, asked: a}
 		if r.Patterns != nil {
 			x.patterns = *r.Patterns
 		}
