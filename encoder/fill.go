@@ -2,6 +2,7 @@ package encoder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,16 +51,18 @@ func (e *Encoder) Fill(ctx context.Context, schema *fields.Schema, field string,
 	return nil
 }
 
+const example = "meaning:vector:384:optional"
+
 // vectorField returns the number of a vector field.
 func vectorField(schema *fields.Schema, name string) (int, error) {
 	if schema == nil {
-		return 0, fmt.Errorf("encoder: the documents have no fields: want one of type vector")
+		return 0, errors.New("encoder: the documents have no fields: declare one for vectors, such as " + example)
 	}
 	list := schema.Of(fields.Vector)
 	names := schema.Names(func(f *fields.Field) bool { return f.Type == fields.Vector })
 	switch at := slices.Index(names, name); {
 	case len(list) == 0:
-		return 0, fmt.Errorf("encoder: no field has the type vector")
+		return 0, errors.New("encoder: no field has the type vector: declare one, such as " + example)
 	case name == "" && len(list) > 1:
 		return 0, fmt.Errorf("encoder: name a vector field: %s", strings.Join(names, " or "))
 	case name == "":
