@@ -2,21 +2,34 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/internal/par"
+	"github.com/collocate/collocate/search/internal/lookup"
 )
 
-// A batch over segments on a GPU goes to each segment in turn as a batch of its own, and the
-// answers are merged. That takes one launch per segment for thousands of requests, where a launch
-// for each request and segment took ten times as long on four segments.
+// A batch over segments on a GPU goes to all segments at once, to each as a batch of its own, and
+// the answers are merged as they come. That takes one launch per segment for thousands of requests,
+// where a launch for each request and segment took ten times as long on four segments.
 
 const (
-	// segmentRequests is the maximum number of requests of a turn.
-	segmentRequests = 1 << 14
+	// segmentRequests is the maximum number of requests of a turn, and segmentWaiting of those that
+	// wait for the next.
+	segmentRequests = 1 << 15
+	segmentWaiting  = 1 << 12
+	// segmentPatience is how long a turn of several requests waits for more.
+	segmentPatience = 100 * time.Microsecond
+	// segmentsAtOnce is the maximum number of segments that answer at the same time.
+	segmentsAtOnce = 16
+	// lookUpFirst is the number of requests from which their words are looked up before the
+	// segments begin, which would otherwise look up the same words at the same time.
+	lookUpFirst = 64
 	// segmentAnswers bounds the answers that a turn has in memory, of 8 bytes each.
 	segmentAnswers = 1 << 24
 )
@@ -26,14 +39,23 @@ type segmentTurn struct {
 	requests []Request
 	found    []Result
 	stats    []GPUStats
+	left     []segmentsLeft
+	locks    []sync.Mutex // of the answers to each request
 	errs     []error
 	failed   error // of a device
+}
+
+// segmentsLeft counts the segments in which the cores answered a request of a batch on a GPU.
+type segmentsLeft struct {
+	n   int
+	why string // in the first of them
+	at  int
 }
 
 // batchOnSegments answers a batch on an index with several segments on a GPU.
 func batchOnSegments[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request], b Batch,
 	do func(int, *Result) (T, error), yield func(T, error) bool) {
-	waiting := make(chan Request, segmentRequests)
+	waiting := make(chan Request, segmentWaiting)
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	go func() {
@@ -94,27 +116,50 @@ func (t *segmentTurn) take(ctx context.Context, waiting <-chan Request) bool {
 	case <-ctx.Done():
 		return false
 	}
-	// The goroutine that fetches may be slower than this one, so it gets a few more chances.
-	for tries := 0; tries < 4; {
+	// The goroutine that fetches may be slower than this one, so it gets a few more chances and, if
+	// requests come in numbers, some time: a turn of few of them takes as long.
+	var last time.Time
+	for tries := 0; ; {
 		select {
 		case r, ok := <-waiting:
 			if !ok || !add(r) {
 				return true
 			}
 			tries = 0
+			continue
 		default:
-			runtime.Gosched()
-			tries++
+		}
+		runtime.Gosched()
+		if tries++; tries == 4 {
+			if last = time.Now(); len(t.requests) < 4 {
+				return true
+			}
+		} else if tries > 4 && time.Since(last) > segmentPatience {
+			return true
 		}
 	}
-	return true
+}
+
+// prepare makes space for the answers.
+func (t *segmentTurn) prepare() {
+	n := len(t.requests)
+	t.found, t.stats, t.errs = make([]Result, n), make([]GPUStats, n), make([]error, n)
+	t.left, t.locks = make([]segmentsLeft, n), make([]sync.Mutex, n)
+	t.failed = nil
+}
+
+// finish says of requests how many of the segments the cores searched.
+func (t *segmentTurn) finish(which []int, segments int) {
+	for _, i := range which {
+		if l := &t.left[i]; l.n > 0 {
+			t.stats[i].Fallback = fmt.Sprintf("%d of %d segments: %s", l.n, segments, l.why)
+		}
+	}
 }
 
 // answer answers all requests: those that a device knows on it, the others on the cores.
 func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
-	n := len(t.requests)
-	t.found, t.stats, t.errs = make([]Result, n), make([]GPUStats, n), make([]error, n)
-	t.failed = nil
+	t.prepare()
 	var onGPU, others []int
 	for i := range t.requests {
 		if r := &t.requests[i]; !r.IsTree() && r.Within == nil && notForSegments(r) == "" {
@@ -123,11 +168,8 @@ func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
 			others = append(others, i)
 		}
 	}
-	for at := range s.segments {
-		if len(onGPU) == 0 || t.failed != nil {
-			break
-		}
-		t.failed = t.answerOn(ctx, s, at, onGPU, b)
+	if len(onGPU) > 0 {
+		t.failed = t.answerOnAll(ctx, s, onGPU, b)
 	}
 	left := len(others)
 	if t.failed != nil { // if a request is the reason, the cores report it as that one's error
@@ -145,8 +187,40 @@ func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
 	})
 }
 
-// answerOn answers requests on one segment, and merges the answers with those of the segments
-// before it.
+// answerOnAll answers requests on all segments.
+func (t *segmentTurn) answerOnAll(ctx context.Context, s *Searcher, which []int, b Batch) error {
+	if len(which) >= lookUpFirst {
+		words := make([]lookup.Across, max(1, b.Threads))
+		par.For(len(words), len(which), 16, func(worker, from, to int) {
+			for _, i := range which[from:to] { // the answer reports an error
+				_ = s.many.LookUp(&words[worker], &t.requests[i])
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	at, together := make(chan int), min(segmentsAtOnce, len(s.segments))
+	b.Threads = max(1, b.Threads/together)
+	var all sync.WaitGroup
+	for range together {
+		all.Go(func() {
+			for segment := range at {
+				if err := t.answerOn(ctx, s, segment, which, b); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for segment := range s.segments {
+		at <- segment
+	}
+	close(at)
+	all.Wait()
+	t.finish(which, len(s.segments))
+	return context.Cause(ctx)
+}
+
+// answerOn answers requests on one segment, and merges the answers with those of other segments.
 func (t *segmentTurn) answerOn(ctx context.Context, s *Searcher, at int, which []int,
 	b Batch) (failed error) {
 	base := s.index.Segments()[at].Base
@@ -161,7 +235,7 @@ func (t *segmentTurn) answerOn(ctx context.Context, s *Searcher, at int, which [
 	}
 	s.segments[at].Batch(ctx, requests, Batch{Threads: b.Threads, Engine: engine.GPU}, true,
 		func(n int, found *Result) (any, error) {
-			t.merge(which[n], found, base)
+			t.merge(which[n], found, at, base)
 			return nil, nil
 		},
 		func(_ any, err error) bool {
@@ -171,19 +245,28 @@ func (t *segmentTurn) answerOn(ctx context.Context, s *Searcher, at int, which [
 	return failed
 }
 
-// merge adds the answers of a segment, whose first document is base, to those of the segments
-// before it. Documents with equal scores are in the order of their numbers.
-func (t *segmentTurn) merge(i int, found *Result, base uint32) {
+// merge adds the answers of a segment, whose first document is base, to those of other segments.
+// Documents with equal scores are in the order of their numbers.
+func (t *segmentTurn) merge(i int, found *Result, at int, base uint32) {
+	t.locks[i].Lock()
+	defer t.locks[i].Unlock()
 	all, k := &t.found[i], t.requests[i].K
 	if k == 0 {
 		k = 10
 	}
-	if all.Hits == nil { // the first segment
+	if g := found.Stats.GPU; g != nil && g.Fallback != "" {
+		if l := &t.left[i]; l.n == 0 || at < l.at {
+			l.why, l.at = g.Fallback, at
+		}
+		t.left[i].n++
+	}
+	if all.Hits == nil { // the first segment that answered
 		*all = *found
 		all.Hits = make([]Hit, 0, min(k, 2*len(found.Hits)+8))
 		all.Stats.GPU = &t.stats[i]
 		if gpu := found.Stats.GPU; gpu != nil {
 			t.stats[i] = *gpu
+			t.stats[i].Fallback = ""
 		}
 	} else {
 		all.Stats.Add(&found.Stats)
@@ -195,7 +278,7 @@ func (t *segmentTurn) merge(i int, found *Result, base uint32) {
 	for to := a + n; c > 0; {
 		to--
 		h := Hit{Doc: base + found.Hits[c-1].Doc, Score: found.Hits[c-1].Score}
-		if a > 0 && mine[a-1].Score < h.Score {
+		if a > 0 && (mine[a-1].Score < h.Score || mine[a-1].Score == h.Score && mine[a-1].Doc > h.Doc) {
 			a--
 			mine[to] = mine[a]
 		} else {

@@ -131,15 +131,24 @@ func (s *Searcher) GPUMemory() (free, total int64, err error) {
 
 // GPUOpening returns the steps of OpenGPU with their times: opening the device, reading the
 // dictionary, loading the kernels, copying the postings, and what the device makes of them. The
-// first two overlap, and so do the next two. Of several segments it is the first one's.
+// first two overlap, and so do kernels, postings and codes. Segments are loaded at the same time:
+// each step is given with its longest time in any of them.
 func (s *Searcher) GPUOpening() []GPUStage {
-	switch {
-	case s.gpu != nil:
+	if s.gpu != nil {
 		return s.gpu.Opening()
-	case len(s.segments) > 0:
-		return s.segments[0].Opening()
 	}
-	return nil
+	var all []GPUStage
+	for _, g := range s.segments {
+		for _, step := range g.Opening() {
+			at := slices.IndexFunc(all, func(x GPUStage) bool { return x.Name == step.Name })
+			if at < 0 {
+				all = append(all, step)
+			} else {
+				all[at].Time = max(all[at].Time, step.Time)
+			}
+		}
+	}
+	return all
 }
 
 // ProfileBatchGPU answers requests on the device as one launch, stage by stage, and returns the

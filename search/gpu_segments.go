@@ -1,9 +1,11 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/topk"
@@ -23,8 +25,8 @@ func (s *Searcher) openSegments(ctx context.Context, o GPUOptions) (err error) {
 	return err
 }
 
-// searchSegments answers a request on the device, one segment after the other. Scores use the
-// statistics of all segments, so that they are comparable between segments.
+// searchSegments answers a request in all segments on the device at once. Scores use the statistics
+// of all segments, so that they are comparable between segments.
 func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, error) {
 	if why := notForSegments(&r); why != "" {
 		r.Parallel = nil
@@ -43,21 +45,27 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 		left int // segments that the cores searched
 		why  string
 	)
-	for i, g := range s.segments {
-		found, err := g.Answer(ctx, r)
-		if err != nil {
-			return nil, err
-		}
+	each, errs := make([]*Result, len(s.segments)), make([]error, len(s.segments))
+	var waiting sync.WaitGroup
+	for i, g := range s.segments[1:] {
+		waiting.Go(func() { each[i+1], errs[i+1] = g.Answer(ctx, r) })
+	}
+	each[0], errs[0] = s.segments[0].Answer(ctx, r)
+	waiting.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	k := r.K
+	if k == 0 {
+		k = 10
+	}
+	best.Reset(min(k, max(1, int(s.many.Docs()))))
+	for i, found := range each {
 		if gpu := found.Stats.GPU; gpu != nil && gpu.Fallback != "" {
 			left, why = left+1, gpu.Fallback
 		}
 		if i == 0 {
 			all = found
-			k := r.K
-			if k == 0 {
-				k = 10
-			}
-			best.Reset(min(k, max(1, int(s.many.Docs()))))
 		} else {
 			all.Stats.Add(&found.Stats)
 		}

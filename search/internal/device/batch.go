@@ -43,11 +43,11 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	w := &gpuBatch{g: g, schedule: b.Schedule, reuse: reuse, ring: newRing(part),
-		helpers: newHelperPool(b.Threads, &g.batches, &wg)}
+		helpers: newHelperPool(b.Threads, &g.lanes.batches, &wg)}
 	ring := w.ring
-	g.batches.Add(1)
+	g.lanes.batches.Add(1)
 	defer func() {
-		g.batches.Add(-1)
+		g.lanes.batches.Add(-1)
 		cancel()
 		ring.stop()
 		w.helpers.stop()
@@ -57,7 +57,7 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 	if b.Engine == engine.Auto {
 		w.helpers.spare = func() bool { return w.onCore(ctx) }
 	}
-	for worker := range batchLanes {
+	for worker := range g.workers() {
 		wg.Go(func() {
 			for c := ring.take(w.helpers); c != nil; c = ring.take(w.helpers) {
 				start := time.Now()
@@ -85,6 +85,14 @@ func (g *Index) answerBatch(ctx context.Context, requests iter.Seq[ask.Request],
 		}
 		c.free()
 	}
+}
+
+// workers returns the number of chunks of a batch that may be in progress.
+func (g *Index) workers() int {
+	if g.s.Several() {
+		return segmentWorkers
+	}
+	return batchLanes
 }
 
 // answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis'

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/index"
@@ -175,6 +176,9 @@ type toEncode struct {
 	terms []gpuTerm // from that word on, for knownTerms
 }
 
+// encoding has *toEncode for reuse: writing fresh memory takes longer than the device needs.
+var encoding sync.Pool
+
 // add adds a list, for any model.
 func (x *toEncode) add(m *gpuModel, info index.Term) {
 	l := &m.st.lists[info.ID]
@@ -201,21 +205,44 @@ func (x *toEncode) addTerm(id int, t gpuTerm, bound float32) {
 // encodeTogether is the number of lists whose codes are computed in a launch: 6 MB of terms.
 const encodeTogether = 1 << 16
 
-// encodeAll computes the codes of all lists on the device. The cores prepare some lists while the
-// device encodes those before them. known, unless it is nil, gets the terms of all words.
-func (m *gpuModel) encodeAll(ctx context.Context, known *knownTerms) error {
-	prepare := func(from, to int) (toEncode, error) { return m.prepare(from, to, known) }
-	err := inOrder(ctx, len(m.st.lists), encodeTogether, prepare, func(x toEncode) error {
+// encodeAll computes the codes of all lists on the device, as they come there; there is nil if all
+// of them are. The cores prepare some lists while the device encodes those before them. known,
+// unless it is nil, gets the terms of all words.
+func (m *gpuModel) encodeAll(ctx context.Context, known *knownTerms, there *carried) (err error) {
+	st := m.st
+	// Allocating and freeing memory would make the host wait for the device for each part.
+	st.terms, err = gpu.Alloc[gpuTerm](st.g.dev, min(encodeTogether, max(len(st.lists), 1)))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, st.stream.Sync(context.Background()), st.terms.Free())
+		st.terms = gpu.Buffer[gpuTerm]{}
+		m.all = err == nil && st.whole
+	}()
+	prepare := func(from, to int) (toEncode, error) {
+		if there != nil {
+			there.wait(to)
+		}
+		return m.prepare(from, to, known)
+	}
+	var rows []gpuTerm
+	err = inOrder(ctx, len(st.lists), encodeTogether, prepare, func(x toEncode) error {
 		if known != nil {
 			to := known.terms.Slice(x.from, x.from+len(x.terms))
-			if err := to.Upload(m.st.stream, x.terms); err != nil {
+			if err := to.Upload(st.stream, x.terms); err != nil {
 				return err
 			}
 		}
-		return m.encodeThese(x)
+		rows = append(rows, x.dense...)
+		err := m.encodeThese(x)
+		encoding.Put(&x)
+		return err
 	})
-	m.all = err == nil && m.st.whole
-	return err
+	if err != nil {
+		return err
+	}
+	return m.fetchTops(rows)
 }
 
 // prepare makes the terms of the lists [from, to). For BM25 that needs no dictionary, and takes a
@@ -223,8 +250,11 @@ func (m *gpuModel) encodeAll(ctx context.Context, known *knownTerms) error {
 func (m *gpuModel) prepare(from, to int, known *knownTerms) (x toEncode, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	lists := m.st.lists
+	if old, ok := encoding.Get().(*toEncode); ok {
+		x = toEncode{ids: old.ids[:0], dense: old.dense[:0], sparse: old.sparse[:0], terms: old.terms}
+	}
 	if known != nil {
-		x.from, x.terms = from, make([]gpuTerm, to-from)
+		x.from, x.terms = from, resized(x.terms, to-from)
 		for i := range x.terms {
 			l := &lists[from+i]
 			x.terms[i].write(known.w, l, uint64(l.full), 1)
@@ -236,7 +266,11 @@ func (m *gpuModel) prepare(from, to int, known *knownTerms) (x toEncode, err err
 		for id := from; id < to; id++ {
 			if l := &lists[id]; wanted(id) {
 				var t gpuTerm
-				t.write(w, l, uint64(l.full), 1)
+				if known != nil && known.w.Params() == w.Params() {
+					t = x.terms[id-from]
+				} else {
+					t.write(w, l, uint64(l.full), 1)
+				}
 				x.addTerm(id, t, t.Inverse)
 			}
 		}
@@ -270,14 +304,15 @@ func (m *gpuModel) encode(ids []int) (err error) {
 		}
 		x.add(m, info)
 	}
-	return m.encodeThese(x)
+	if err := m.encodeThese(x); err != nil {
+		return err
+	}
+	return m.fetchTops(x.dense)
 }
 
+// encodeThese computes codes of lists.
 func (m *gpuModel) encodeThese(x toEncode) error {
 	err := errors.Join(m.launch(x.dense, x.kind, false), m.launch(x.sparse, x.kind, true))
-	if err == nil {
-		err = m.fetchTops(x.dense)
-	}
 	if err == nil {
 		for _, id := range x.ids {
 			m.coded[id] = true
@@ -361,9 +396,15 @@ func (m *gpuModel) launch(terms []gpuTerm, kind uint32, sparse bool) error {
 	})
 }
 
-// withTerms uploads terms, calls launch with their address and number to start kernels, and waits
-// for these.
+// withTerms uploads terms and calls launch with their address and number to start kernels. It waits
+// for these, unless there is space for the terms that outlives them.
 func (st *gpuStore) withTerms(terms []gpuTerm, launch func(buf, n gpu.Arg) error) error {
+	if len(terms) <= st.terms.Len() {
+		if err := st.terms.Slice(0, len(terms)).Upload(st.stream, terms); err != nil {
+			return err
+		}
+		return launch(st.terms.Arg(), gpu.U32(uint32(len(terms))))
+	}
 	buf, err := gpu.Alloc[gpuTerm](st.g.dev, len(terms))
 	if err != nil {
 		return err

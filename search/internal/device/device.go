@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/internal/gpu"
@@ -38,20 +37,20 @@ func openOn(ctx context.Context, e *eval.Engine, dev *gpu.Device, o Options) (*I
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}
-	g := newIndex(e, dev)
+	g := newIndex(e, dev, newLanePool())
 	return g.opened(g.open(ctx, m, o))
 }
 
 // openOver is openOn for an index whose postings are already on the device.
-func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident) (*Index, error) {
-	g := newIndex(e, dev)
+func openOver(ctx context.Context, e *eval.Engine, dev *gpu.Device, there *resident,
+	lanes *lanePool) (*Index, error) {
+	g := newIndex(e, dev, lanes)
 	return g.opened(g.openOver(ctx, there))
 }
 
-func newIndex(e *eval.Engine, dev *gpu.Device) *Index {
+func newIndex(e *eval.Engine, dev *gpu.Device, lanes *lanePool) *Index {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
-		batch: make(chan *gpuSlot, generalSlots), freeLanes: make(chan *lane, batchLanes),
-		words: newWordTable()}
+		batch: make(chan *gpuSlot, generalSlots), lanes: lanes, words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
 	return g
 }
@@ -86,22 +85,17 @@ type Index struct {
 	// gate is held for reading while queries run, and for writing while lists are loaded or
 	// evicted.
 	gate        sync.RWMutex
-	slots       chan *gpuSlot  // free slots for single queries
-	single      int            // number made so far
-	batch       chan *gpuSlot  // free slots for many queries at a time, which are larger
-	generalMade int            // number made so far
-	made        []*gpuSlot     // all slots of both kinds
-	freeLanes   chan *lane     // free lanes, for many queries of up to 32 words
-	lanes       []*lane        // all lanes
-	lanesBegun  bool           // the first lane was made
-	making      sync.WaitGroup // of the other lanes
-	closing     atomic.Bool
+	slots       chan *gpuSlot // free slots for single queries
+	single      int           // number made so far
+	batch       chan *gpuSlot // free slots for many queries at a time, which are larger
+	generalMade int           // number made so far
+	made        []*gpuSlot    // all slots of both kinds
+	lanes       *lanePool     // for many queries of up to 32 words
+	joined      bool          // the lanes count this index as a user
 	mu          sync.Mutex
 
 	words *wordTable
-
-	batches atomic.Int32 // number of running batches
-	space   emptySpace   // taken once a batch has kept many results
+	space emptySpace // taken once a batch has kept many results
 
 	paper paperStore // used with the gate held for writing
 
@@ -213,13 +207,8 @@ func (g *Index) open(ctx context.Context, m *measured, o Options) (err error) {
 	if g.pack, err = newGPUStore(g, m, o); err != nil {
 		return err
 	}
-	if err := g.pack.fill(ctx, o.Progress, ready); err != nil {
-		return err
-	}
-	if err := ready(); err != nil {
-		return err
-	}
-	return g.pack.weigh(ctx)
+	g.join()
+	return g.pack.load(ctx, o.Progress, ready)
 }
 
 // openOver uses postings that are already on the device.
@@ -231,7 +220,14 @@ func (g *Index) openOver(ctx context.Context, there *resident) (err error) {
 	if g.pack, err = sharedStore(g, there); err != nil {
 		return err
 	}
-	return g.pack.weigh(ctx)
+	g.join()
+	return g.pack.weigh(ctx, nil)
+}
+
+// join makes the index a user of the lanes.
+func (g *Index) join() {
+	g.lanes.join(g.pack.tiles, g.pack.budget)
+	g.joined = true
 }
 
 // loadKernels begins to load the kernels, and returns a function that waits for them. It must be
@@ -266,14 +262,12 @@ func (g *Index) prepare(ctx context.Context, r *ask.Request) (q *eval.Query, err
 
 // Close frees everything on the device.
 func (g *Index) Close() error {
-	g.closing.Store(true)
-	g.making.Wait()
 	var errs []error
+	if g.joined {
+		errs = append(errs, g.lanes.leave())
+	}
 	for _, slot := range g.made {
 		errs = append(errs, slot.free())
-	}
-	for _, l := range g.lanes {
-		errs = append(errs, l.free())
 	}
 	errs = append(errs, g.paper.free())
 	if g.pack != nil {
@@ -299,6 +293,9 @@ func (g *Index) onCPU(ctx context.Context, r ask.Request,
 	why string) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	r.Parallel, r.Algorithm = nil, ask.Auto
+	if r.IsTree() && g.elsewhere != nil {
+		return g.elsewhere(ctx, r)
+	}
 	if found, err = g.s.Search(ctx, &r); err == nil {
 		found.Stats.GPU = &ask.GPUStats{Fallback: why}
 	}

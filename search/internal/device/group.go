@@ -27,19 +27,24 @@ type Group struct {
 // postings are already there; kept may be nil.
 func OpenGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options) (*Group, error) {
 	on := newDevices(&o)
-	g, err := openGroup(ctx, e, kept, o, on)
+	if !kept.serves(&o) {
+		on.measure(e)
+	}
+	g, err := openGroup(ctx, e, kept, o, on, 0)
 	if err2 := on.close(); err2 != nil && err == nil {
 		return nil, errors.Join(err2, g.Close())
 	}
 	return g, err
 }
 
-// openGroup is OpenGroup on devices that may be open already.
-func openGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options, on *devices) (*Group, error) {
+// openGroup is OpenGroup on devices that may be open already. share, unless it is 0, is the memory
+// of this index on each.
+func openGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options, on *devices,
+	share int64) (*Group, error) {
 	g := &Group{consecutive: consecutive}
 	if kept.serves(&o) {
-		for _, there := range kept.parts {
-			x, err := openOver(ctx, e, there.dev, there)
+		for i, there := range kept.parts {
+			x, err := openOver(ctx, e, there.dev, there, on.lanes[i])
 			if err != nil {
 				return nil, errors.Join(err, g.Close())
 			}
@@ -48,7 +53,9 @@ func openGroup(ctx context.Context, e *eval.Engine, kept *Kept, o Options, on *d
 		return g, nil
 	}
 	for i, d := range on.named {
-		o.Device, o.Also = d.Device, nil
+		if o.Device, o.Also = d.Device, nil; share > 0 {
+			o.Device.Memory = share
+		}
 		x, err := on.load(ctx, i, e, o)
 		if err != nil {
 			return nil, errors.Join(err, g.Close())

@@ -54,7 +54,11 @@ func (q *resolvedRequest) writeOwn(p *lanePlan, to []gpuTerm) (kind uint8) {
 	lists, words := p.m.st.lists, q.terms()
 	if p.usual != nil {
 		for i, t := range words {
-			to[i].write(p.usual, &lists[t.id], t.word.Load().all, t.weight)
+			if l := &lists[t.id]; t.weight == 1 && p.m.st.whole {
+				to[i] = *t.word.Load().termOf(p.usual, l)
+			} else {
+				to[i].write(p.usual, l, t.word.Load().all, t.weight)
+			}
 		}
 		return gpuBM25
 	}

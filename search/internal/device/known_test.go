@@ -36,11 +36,11 @@ func TestGPUKnownWords(t *testing.T) {
 		q.lead = 0 // none is short
 		resolved, at = append(resolved, q), append(at, int32(i))
 	}
-	f, err := g.takeLane()
+	f, err := g.lanes.take(g)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.freeLane(f)
+	defer g.lanes.give(f)
 	m := g.pack.find(codedAs(nil))
 	made := func(known uint32) (queries []byte, terms []gpuTerm) {
 		f.p.begin(len(at), m, w, false, f.host.Values(), f.hostOwn.Values(), &f.limits)

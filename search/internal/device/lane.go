@@ -66,7 +66,7 @@ func (l laneLimits) bytes() int64 {
 
 // lane is a stream with the memory for a launch of many queries.
 type lane struct {
-	g      *Index
+	g      *Index // the one that took it
 	limits laneLimits
 	stream *gpu.Stream
 	host   gpu.Pinned[byte]
@@ -89,34 +89,33 @@ type lane struct {
 	p      lanePlan
 }
 
-func (g *Index) newLane() (l *lane, err error) {
-	limits := newLaneLimits(g.pack.tiles, g.pack.budget)
-	l = &lane{g: g, limits: limits}
+func newLane(dev *gpu.Device, limits laneLimits) (l *lane, err error) {
+	l = &lane{limits: limits}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.free())
 		}
 	}()
-	if l.stream, err = g.dev.NewStream(); err != nil {
+	if l.stream, err = dev.NewStream(); err != nil {
 		return nil, err
 	}
 	bytes := lanePlanBytes(limits.queries, limits.terms)
-	if l.host, err = gpu.AllocPinned[byte](g.dev, bytes); err != nil {
+	if l.host, err = gpu.AllocPinned[byte](dev, bytes); err != nil {
 		return nil, err
 	}
-	if l.plan, err = gpu.Alloc[byte](g.dev, bytes); err != nil {
+	if l.plan, err = gpu.Alloc[byte](dev, bytes); err != nil {
 		return nil, err
 	}
-	if l.hostOwn, err = gpu.AllocPinned[gpuTerm](g.dev, limits.terms); err != nil {
+	if l.hostOwn, err = gpu.AllocPinned[gpuTerm](dev, limits.terms); err != nil {
 		return nil, err
 	}
-	if l.own, err = gpu.Alloc[gpuTerm](g.dev, limits.terms); err != nil {
+	if l.own, err = gpu.Alloc[gpuTerm](dev, limits.terms); err != nil {
 		return nil, err
 	}
-	if l.queries, err = gpu.Alloc[byte](g.dev, limits.queries*longQueryBytes); err != nil {
+	if l.queries, err = gpu.Alloc[byte](dev, limits.queries*longQueryBytes); err != nil {
 		return nil, err
 	}
-	if l.terms, err = gpu.Alloc[gpuTerm](g.dev, limits.terms); err != nil {
+	if l.terms, err = gpu.Alloc[gpuTerm](dev, limits.terms); err != nil {
 		return nil, err
 	}
 	for _, x := range []struct {
@@ -124,20 +123,20 @@ func (g *Index) newLane() (l *lane, err error) {
 		n  int
 	}{{&l.items, 2 * limits.items}, {&l.levels, laneTotals + 2*limits.queries},
 		{&l.states, 8 * limits.queries}, {&l.hists, laneBins * limits.queries}} {
-		if *x.to, err = gpu.Alloc[uint32](g.dev, x.n); err != nil {
+		if *x.to, err = gpu.Alloc[uint32](dev, x.n); err != nil {
 			return nil, err
 		}
 	}
-	if l.keys, err = gpu.Alloc[uint64](g.dev, int(limits.keys)); err != nil {
+	if l.keys, err = gpu.Alloc[uint64](dev, int(limits.keys)); err != nil {
 		return nil, err
 	}
-	if l.outs, err = gpu.Alloc[uint64](g.dev, limits.out); err != nil {
+	if l.outs, err = gpu.Alloc[uint64](dev, limits.out); err != nil {
 		return nil, err
 	}
-	if l.back, err = gpu.AllocPinned[uint64](g.dev, limits.out); err != nil {
+	if l.back, err = gpu.AllocPinned[uint64](dev, limits.out); err != nil {
 		return nil, err
 	}
-	if l.signed, err = gpu.AllocPinned[uint64](g.dev, 1); err != nil {
+	if l.signed, err = gpu.AllocPinned[uint64](dev, 1); err != nil {
 		return nil, err
 	}
 	if err = l.levels.Zero(l.stream); err != nil {
@@ -201,45 +200,3 @@ const (
 	tooManyWinners = 1<<32 - 1
 	wrongGuess     = 1<<32 - 2
 )
-
-// takeLane returns a free lane, and waits for one if all are in use; all batches share them. The
-// first call makes one lane and lets the others be made in the background, since each takes some
-// milliseconds. If the device's memory is too small for all of them, there are fewer.
-func (g *Index) takeLane() (*lane, error) {
-	g.mu.Lock()
-	if !g.lanesBegun {
-		if err := g.makeLane(); err != nil {
-			g.mu.Unlock()
-			return nil, err
-		}
-		g.lanesBegun = true
-		g.making.Go(func() {
-			for !g.closing.Load() && len(g.lanes) < g.mostLanes() && g.makeLane() == nil {
-			}
-		})
-	}
-	g.mu.Unlock()
-	return <-g.freeLanes, nil
-}
-
-// mostLanes returns the maximum number of lanes. The segments of an index are asked one after the
-// other, and a lane takes some milliseconds to make.
-func (g *Index) mostLanes() int {
-	if g.s.Several() {
-		return segmentLanes
-	}
-	return batchLanes
-}
-
-// makeLane makes another lane. Calls must not overlap.
-func (g *Index) makeLane() error {
-	l, err := g.newLane()
-	if err != nil {
-		return err
-	}
-	g.lanes = append(g.lanes, l)
-	g.freeLanes <- l
-	return nil
-}
-
-func (g *Index) freeLane(l *lane) { g.freeLanes <- l }

@@ -188,7 +188,7 @@ func (r *laneRun) takeLane(model model.Model, lists func() []int,
 	if r.m == nil {
 		return nil
 	}
-	if r.lane, err = g.takeLane(); err != nil {
+	if r.lane, err = g.lanes.take(g); err != nil {
 		r.unlock()
 		return err
 	}
@@ -205,7 +205,7 @@ func (r *laneRun) beginPlan(n int, noGuess bool) {
 // giveLaneBack releases what takeLane took.
 func (r *laneRun) giveLaneBack() {
 	if r.lane != nil {
-		r.b.g.freeLane(r.lane)
+		r.b.g.lanes.give(r.lane)
 		r.unlock()
 		r.lane = nil
 	}
@@ -328,7 +328,7 @@ func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 		if g.elsewhere != nil {
 			found, err = g.elsewhere(ctx, request)
 		} else {
-			found, err = g.onCPU(ctx, request, limited)
+			found, err = g.onCPU(ctx, request, manyDeleted)
 		}
 		r.c.use(r.from+at, found, err)
 	})

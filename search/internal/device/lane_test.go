@@ -79,11 +79,12 @@ func TestGPUManyBatches(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s.gpu.making.Wait()
-	if g := s.gpu; len(g.lanes) != batchLanes || len(g.freeLanes) != batchLanes ||
+	lanes := s.gpu.lanes
+	lanes.making.Wait()
+	if g := s.gpu; len(lanes.all) != batchLanes || len(lanes.free) != batchLanes ||
 		g.generalMade < 1 || g.generalMade > generalSlots || len(g.batch) != g.generalMade {
 		t.Errorf("%d lanes, %d free, want %d; %d general slots, %d free, want up to %d, all free",
-			len(g.lanes), len(g.freeLanes), batchLanes, g.generalMade, len(g.batch), generalSlots)
+			len(lanes.all), len(lanes.free), batchLanes, g.generalMade, len(g.batch), generalSlots)
 	}
 }
 

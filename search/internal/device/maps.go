@@ -25,12 +25,22 @@ func (st *gpuStore) mapBytes() (n int64) {
 	return n
 }
 
+// numberMaps gives frequent lists the numbers of their maps, if there is space for these.
+func (st *gpuStore) numberMaps() {
+	n := uint32(0)
+	for i := range st.lists {
+		if l := &st.lists[i]; st.mapped && st.wantsMap(l) {
+			n++
+			l.table = n
+		}
+	}
+}
+
 // drawMaps computes the maps of all lists, which must be permanently on the device.
 func (st *gpuStore) drawMaps() (err error) {
 	var terms []gpuTerm
 	for i := range st.lists {
-		if l := &st.lists[i]; st.wantsMap(l) {
-			l.table = uint32(len(terms) + 1)
+		if l := &st.lists[i]; l.table > 0 {
 			var t gpuTerm
 			t.locate(l)
 			terms = append(terms, t)

@@ -152,7 +152,7 @@ func (g *Index) paperOnCPU(ctx context.Context, requests []ask.Request, schedule
 		if g.limits(r) {
 			why := unknown(r.Model)
 			if why == "" {
-				why = limited
+				why = paperLimited
 			}
 			found[i], err = g.onCPU(ctx, r, why)
 		} else {

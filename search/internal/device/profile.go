@@ -44,11 +44,11 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 	if err != nil {
 		return nil, err
 	}
-	l, err := g.takeLane()
+	l, err := g.lanes.take(g)
 	if err != nil {
 		return nil, err
 	}
-	defer g.freeLane(l)
+	defer g.lanes.give(l)
 	m, unlock, err := g.enterLists(requests[0].Model, resolved, at)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/bits"
@@ -181,7 +182,9 @@ func hitOf(key uint64) ask.Hit {
 const (
 	tooManyWords   = "the query has more words or answers than the device supports"
 	tooManyTies    = "more documents could enter the result than the device keeps"
-	limited        = "the device does not support filters or deleted documents"
+	limited        = "the device does not support filters"
+	paperLimited   = "the thesis' algorithms on the device do not support filters or deleted documents"
+	manyDeleted    = "too many of the best documents are deleted"
 	overFields     = "the device does not support models over fields"
 	noKernel       = "the device has no kernel for the model"
 	lossyLengths   = "the device does not support variant lucene-lossy"
@@ -213,7 +216,12 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	}
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-	q, err := g.prepare(ctx, &r)
+	wanted := cmp.Or(r.K, 10)
+	more := r
+	if wanted > 0 && wanted <= ask.MaxK {
+		more.K = min(g.withDeleted(wanted), ask.MaxK)
+	}
+	q, err := g.prepare(ctx, &more)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +231,7 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		return &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}, nil
 	}
 	r.Parallel = parallel
-	if q.Limited() {
+	if r.Within != nil {
 		return g.onCPU(ctx, r, limited)
 	}
 	if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
@@ -260,6 +268,9 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	hits, ok := s.result(0, &stats)
 	if !ok {
 		return g.onCPU(ctx, r, tooManyTies)
+	}
+	if hits, ok = g.leaveOut(hits, wanted, q.Heap.K); !ok {
+		return g.onCPU(ctx, r, manyDeleted)
 	}
 	if trace {
 		if stats.Time, err = s.to.Since(s.from); err != nil {

@@ -4,14 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/eval"
 )
 
 // OpenSegments loads the segments of one index onto the devices that the options name, each as an
-// index of its own. Their engines use the statistics of all segments. Segments whose postings are
-// already there, as kept says, are not loaded again.
+// index of its own, several at a time. Their engines use the statistics of all segments, and they
+// share devices, kernels and lanes. Segments whose postings are already there, as kept says, are
+// not loaded again.
 func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 	o Options) (groups []*Group, err error) {
 	defer func() {
@@ -26,6 +28,15 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 	}()
 	on := newDevices(&o)
 	defer func() { err = errors.Join(err, on.close()) }()
+	held := map[*index.Reader]bool{}
+	for _, k := range kept {
+		held[k.Index] = k.serves(&o)
+	}
+	for _, e := range segments {
+		if !held[e.Index] {
+			on.measure(e)
+		}
+	}
 	there, left, err := shareMemory(kept, &o, on)
 	if err != nil {
 		return nil, err
@@ -37,26 +48,54 @@ func OpenSegments(ctx context.Context, segments []*eval.Engine, kept []*Kept,
 		}
 	}
 	groups = make([]*Group, len(segments))
-	done, progress := int64(0), o.Progress
+	loading := loading{total: all, tell: o.Progress, done: make([]int64, len(segments))}
+	together := make(chan struct{}, openTogether)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
 	for i, e := range segments {
-		part := o
+		part, share := o, int64(0)
+		part.Progress = nil
 		if there[e.Index] == nil { // half of the memory in equal parts, half by size
-			part.Device.Memory = left/2/int64(count) +
+			share = left/2/int64(count) +
 				int64(float64(left/2)*float64(e.Index.Postings())/float64(max(all, 1)))
-			for i := range on.named {
-				on.named[i].Memory = part.Device.Memory
+			if o.Progress != nil {
+				part.Progress = func(n, _ int64) { loading.add(i, n) }
 			}
-			if progress != nil {
-				before := done
-				part.Progress = func(n, _ int64) { progress(before+n, all) }
+		}
+		wg.Go(func() {
+			together <- struct{}{}
+			defer func() { <-together }()
+			g, err := openGroup(ctx, e, there[e.Index], part, on, share)
+			if err != nil {
+				cancel(err)
+				return
 			}
-			done += e.Index.Postings()
-		}
-		if groups[i], err = openGroup(ctx, e, there[e.Index], part, on); err != nil {
-			return groups, err
-		}
+			groups[i] = g
+		})
 	}
-	return groups, nil
+	wg.Wait()
+	return groups, context.Cause(ctx)
+}
+
+// loading adds up the progress of segments that are loaded at the same time.
+type loading struct {
+	total int64
+	tell  func(done, total int64)
+	mu    sync.Mutex
+	done  []int64 // by segment
+	sum   int64
+}
+
+// add notes that n postings of a segment are there.
+func (l *loading) add(segment int, n int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > l.done[segment] {
+		l.sum += n - l.done[segment]
+		l.done[segment] = n
+		l.tell(l.sum, l.total)
+	}
 }
 
 // shareMemory returns the kept postings that are reused, and the memory left for others. If they

@@ -80,6 +80,7 @@ type gpuStore struct {
 	clock  atomic.Int64
 	known  knownTerms
 	stream *gpu.Stream
+	terms  gpu.Buffer[gpuTerm] // space for withTerms while all lists are encoded
 }
 
 // gpuList is the location of a list.
@@ -269,13 +270,90 @@ func (st *gpuStore) free() error {
 	return errors.Join(append(errs, st.release())...)
 }
 
-// fill loads all lists onto the device, if they fit. ready waits for the kernels.
-func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
+// load loads all lists onto the device, if they fit, and computes their codes as they come. ready
+// waits for the kernels.
+func (st *gpuStore) load(ctx context.Context, progress func(done, total int64),
 	ready func() error) error {
 	if !st.whole {
+		return ready()
+	}
+	st.numberMaps()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	there := newCarried()
+	var filling sync.WaitGroup
+	filling.Go(func() {
+		if err := st.fill(ctx, progress, there); err != nil {
+			cancel(err)
+		}
+		there.end()
+	})
+	err := ready()
+	if err == nil {
+		err = st.weigh(ctx, there)
+	}
+	if err != nil {
+		cancel(err)
+	}
+	filling.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if !st.mapped {
 		return nil
 	}
-	filled := st.g.takes("postings")
+	defer st.g.takes("maps")()
+	return st.drawMaps()
+}
+
+// carried says which lists are on the device while others are loaded.
+type carried struct {
+	mu    sync.Mutex
+	more  sync.Cond
+	parts map[int]int // ends of parts that are there before those between, by where they begin
+	upTo  int         // all lists before this one are there
+	ended bool
+}
+
+func newCarried() *carried {
+	c := &carried{parts: map[int]int{}}
+	c.more.L = &c.mu
+	return c
+}
+
+// add notes that the lists [from, to) are there.
+func (c *carried) add(from, to int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parts[from] = to
+	for next, ok := c.parts[c.upTo]; ok; next, ok = c.parts[c.upTo] {
+		delete(c.parts, c.upTo)
+		c.upTo = next
+	}
+	c.more.Broadcast()
+}
+
+// end notes that no more lists come.
+func (c *carried) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.more.Broadcast()
+}
+
+// wait waits until all lists before the n-th are there, or no more come.
+func (c *carried) wait(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.upTo < n && !c.ended {
+		c.more.Wait()
+	}
+}
+
+// fill loads all lists onto the device.
+func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
+	there *carried) error {
+	defer st.g.takes("postings")()
 	// Adjacent lists are uploaded together.
 	type part struct{ from, to int }
 	parts := make(chan part)
@@ -283,7 +361,11 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	var done atomic.Int64
-	for range runtime.GOMAXPROCS(0) {
+	workers := runtime.GOMAXPROCS(0)
+	if st.g.s.Several() {
+		workers = max(1, workers*2/openTogether)
+	}
+	for range workers {
 		wg.Go(func() {
 			s, err := st.g.dev.NewStream()
 			if err != nil {
@@ -293,20 +375,21 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
 				return
 			}
 			defer s.Free()
-			var c gpuCarrier
+			size := min(carryPostings, st.postings.size)
+			c := gpuCarrier{offsets: make([]uint16, 0, size), tfs: make([]uint8, 0, size)}
 			for p := range parts {
 				if ctx.Err() != nil {
 					continue
 				}
 				n, err := c.carry(st, s, p.from, p.to)
-				if err != nil {
+				if err = errors.Join(err, s.Sync(context.Background())); err != nil {
 					cancel(err)
-				} else if progress != nil {
+					continue
+				}
+				there.add(p.from, p.to)
+				if progress != nil {
 					progress(done.Add(n), st.g.s.Index.Postings())
 				}
-			}
-			if err := s.Sync(context.Background()); err != nil {
-				cancel(err)
 			}
 		})
 	}
@@ -319,26 +402,12 @@ func (st *gpuStore) fill(ctx context.Context, progress func(done, total int64),
 	}
 	close(parts)
 	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	filled()
-	if !st.mapped {
-		return nil
-	}
-	if err := ready(); err != nil {
-		return err
-	}
-	defer st.g.takes("maps")()
-	return st.drawMaps()
+	return context.Cause(ctx)
 }
 
 // weigh computes the codes of all lists for the default model, and the terms of all words for
-// batches, if the lists are permanently on the device.
-func (st *gpuStore) weigh(ctx context.Context) error {
-	if !st.whole {
-		return nil
-	}
+// batches.
+func (st *gpuStore) weigh(ctx context.Context, there *carried) error {
 	defer st.g.takes("codes")()
 	m, err := st.model(model.BM25{})
 	if err != nil {
@@ -354,14 +423,13 @@ func (st *gpuStore) weigh(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := m.encodeAll(ctx, known); err != nil {
+	if err := m.encodeAll(ctx, known, there); err != nil {
 		return err
 	}
-	if known == nil {
-		return nil
+	if known != nil {
+		known.there = true
 	}
-	known.there = true
-	return st.stream.Sync(context.Background())
+	return nil
 }
 
 // place allocates space for a list.

@@ -107,8 +107,12 @@ const laneOut = 1 << 20
 //	ten       12.8   4.8   2.8
 const batchLanes = 10
 
-// segmentLanes is batchLanes for each of several segments.
-const segmentLanes = 4
+// segmentWorkers is the number of chunks that may be in progress in each of several segments, which
+// answer a batch at the same time.
+const segmentWorkers = 2
+
+// openTogether is the maximum number of segments that are loaded at the same time.
+const openTogether = 8
 
 // mapShare is the largest number of documents per posting of a list that gets a map, which then
 // takes up to 16 bytes per posting.

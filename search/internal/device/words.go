@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search/internal/lookup"
+	"github.com/collocate/collocate/search/internal/model"
 	"github.com/collocate/collocate/search/internal/simd"
 )
 
@@ -18,6 +19,25 @@ type gpuWord struct {
 	text string
 	info index.Term // DF is 0 if the index does not have it
 	all  uint64     // documents with it in all segments, or before pruning
+	term atomic.Pointer[wordTerm]
+}
+
+// wordTerm is a word as the kernels read it, with a weight of 1, for one model.
+type wordTerm struct {
+	w    *model.BM25Weigher
+	term gpuTerm
+}
+
+// termOf returns the word as the kernels read it. Computing that takes a logarithm, and queries of
+// a batch share words.
+func (w *gpuWord) termOf(usual *model.BM25Weigher, l *gpuList) *gpuTerm {
+	t := w.term.Load()
+	if t == nil || t.w != usual {
+		t = &wordTerm{w: usual}
+		t.term.write(usual, l, w.all, 1)
+		w.term.Store(t)
+	}
+	return &t.term
 }
 
 // wordTable caches words that were looked up. One memory access tells whether a word is there, and
