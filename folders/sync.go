@@ -47,6 +47,9 @@ type Options struct {
 	// the next one goes on from there. 0 means 20,000.
 	Batch int
 
+	// Remote, unless it is nil, is the place of which the folder of the index is a copy.
+	Remote segments.Remote
+
 	Progress func(done, total int64) // bytes of the files that are to be read
 	Note     func(line string)       // what should be known, such as that merging failed
 }
@@ -160,7 +163,7 @@ func Sync(ctx context.Context, folder, dir string, o Options) (r *Report, err er
 // open opens the index for writing and what it has for reading, in this order: so nobody changes it
 // in between.
 func (s *syncer) open(dir string) error {
-	o := segments.Options{Analyzer: s.o.Analyzer, Memory: s.o.Memory}
+	o := segments.Options{Analyzer: s.o.Analyzer, Memory: s.o.Memory, Remote: s.o.Remote}
 	before, err := segments.Open(dir)
 	switch {
 	case err == nil:

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
 )
@@ -22,7 +23,8 @@ type served struct {
 	current   atomic.Pointer[generation]
 	reloading sync.Mutex // held while current is replaced
 
-	writer *writer // nil if the server may not change the index
+	copy   segments.Copy // of an index in another place, or nil
+	writer *writer       // nil if the server may not change the index
 
 	looking sync.Mutex  // held while the folder is looked at
 	was     os.FileInfo // of the folder that current was opened from
@@ -98,6 +100,20 @@ func (v *Server) Open(ctx context.Context, name, dir string) error {
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
+	return v.openIndex(ctx, name, dir, nil)
+}
+
+// OpenCopy is Open for an index in another place, such as a bucket. Changes are made there. It is
+// the caller who refreshes the copy and calls Look, except after a commit of this server, and who
+// closes the copy after the server.
+func (v *Server) OpenCopy(ctx context.Context, name string, c segments.Copy) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	return v.openIndex(ctx, name, c.Folder(), c)
+}
+
+func (v *Server) openIndex(ctx context.Context, name, dir string, c segments.Copy) error {
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
 		return fmt.Errorf("the name %q of an index: want some characters, and no slash", name)
 	}
@@ -111,6 +127,7 @@ func (v *Server) Open(ctx context.Context, name, dir string) error {
 		return err
 	}
 	ix := v.newServed(name, dir, newGeneration(1, s, true))
+	ix.copy = c
 	ix.was = was
 	if err := v.add(ix); err != nil {
 		return errors.Join(err, s.Close())

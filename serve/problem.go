@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/option"
 	"github.com/collocate/collocate/vectors"
 	"github.com/collocate/collocate/words"
@@ -66,6 +67,7 @@ var problemKinds = []problemKind{
 	{"failed", 500, "The server failed", nil},
 	{"too_slow", 503, "The request took too long", is(context.DeadlineExceeded)},
 	{"no_encoder", 503, "The encoder gives no vectors", is(api.ErrEncoder)},
+	{"store_failed", 503, "The bucket of the index cannot be reached, or refuses the change", isA[*segments.RemoteError]},
 	{"stopping", 503, "The server is stopping", is(errStopping, context.Canceled)},
 	{"unreadable_index", 503, "The index cannot be read any more", isFault},
 	{"no_shards", 503, "No shard can answer", is(errNoShards, errNoAnswer, errMayHaveIt)},

@@ -30,6 +30,7 @@ type writer struct {
 	ix *served
 
 	committing sync.Mutex // held by what must not meet a commit
+	opening    sync.Mutex // held while w is opened, which for a copy takes requests
 
 	mu      sync.Mutex
 	w       *segments.Writer // nil if there was no change yet, or after an error
@@ -47,6 +48,10 @@ type writer struct {
 	loop sync.WaitGroup
 	ctx  context.Context // of the loop and of merging
 	stop context.CancelFunc
+	// requests is the context of what a copy asks of its place. It outlives ctx, for the last
+	// commit.
+	requests context.Context
+	cut      context.CancelFunc
 }
 
 // round is a commit that will come, or has come.
@@ -63,6 +68,8 @@ const (
 	writeMemory = 64 << 20 // bytes of a writer's documents that are not yet in a segment
 	// With more segments than that, a commit waits for the merge.
 	mostSegments = 40
+	// lastCommit is how long a server that stops waits for the place of a copy.
+	lastCommit = 4 * time.Second
 )
 
 // errHeld is wrapped by errors about an index that another process changes.
@@ -76,11 +83,44 @@ var (
 func newWriter(v *Server, ix *served) *writer {
 	c := &writer{v: v, ix: ix, next: &round{done: make(chan struct{})}, kick: make(chan struct{}, 1)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
+	c.requests, c.cut = context.WithCancel(context.Background())
 	return c
 }
 
 // open returns the writer of the index, with the number of those that were lost before it.
 func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
+	c.opening.Lock()
+	defer c.opening.Unlock()
+	if w, broken, err := c.opened(); w != nil || err != nil {
+		return w, broken, err
+	}
+	o.Memory = writeMemory
+	if c.v.o.Encoder != nil {
+		o.Finish = c.v.encodeDocuments
+	}
+	make := func() (*segments.Writer, error) { return segments.NewWriter(c.ix.dir, o) }
+	if c.ix.copy != nil {
+		make = func() (*segments.Writer, error) { return c.ix.copy.NewWriter(c.requests, o) }
+	}
+	w, err := make()
+	if errors.Is(err, segments.ErrLocked) {
+		return nil, 0, fmt.Errorf("%w: %w", errHeld, err)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, 0, errors.Join(errDropped, w.Close())
+	}
+	c.w = w
+	c.loop.Go(func() { c.run(w) })
+	return w, c.broken, nil
+}
+
+// opened returns the writer if it is open, or why there can be none.
+func (c *writer) opened() (*segments.Writer, int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -94,20 +134,7 @@ func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
 	case c.ix.dir == "":
 		return nil, 0, errNoDir
 	}
-	o.Memory = writeMemory
-	if c.v.o.Encoder != nil {
-		o.Finish = c.v.encodeDocuments
-	}
-	w, err := segments.NewWriter(c.ix.dir, o)
-	if errors.Is(err, segments.ErrLocked) {
-		return nil, 0, fmt.Errorf("%w: %w", errHeld, err)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	c.w = w
-	c.loop.Go(func() { c.run(w) })
-	return w, c.broken, nil
+	return nil, 0, nil
 }
 
 // encodeDocuments gives documents the vectors that they lack, if there is one field for them.
@@ -189,6 +216,11 @@ type published struct {
 func (c *writer) serve() (p published, err error) {
 	c.ix.looking.Lock()
 	defer c.ix.looking.Unlock()
+	if c.ix.copy != nil {
+		if _, err := c.ix.copy.Refresh(c.requests); err != nil {
+			return p, err
+		}
+	}
 	if _, err := c.v.look(c.ctx, c.ix, false); err != nil && c.ctx.Err() == nil {
 		return p, err
 	}
@@ -269,8 +301,10 @@ func (c *writer) close() error {
 		last = nil
 	}
 	c.mu.Unlock()
+	defer time.AfterFunc(lastCommit, c.cut).Stop()
 	c.stop()
 	c.loop.Wait()
+	c.cut()
 	if last == nil {
 		return nil
 	}
@@ -360,11 +394,18 @@ func (c *writer) deleteMatching(w *segments.Writer, find func(*search.Searcher) 
 		return 0, errDropped
 	}
 	defer c.v.letGo(g)
-	found, err := find(g.s)
+	s := g.s
+	if c.ix.copy != nil { // others may have committed since
+		if s, err = search.Open(w.Dir()); err != nil {
+			return 0, err
+		}
+		defer func() { err = errors.Join(err, s.Close()) }()
+	}
+	found, err := find(s)
 	if err != nil || len(found.Sets) == 0 {
 		return 0, err
 	}
-	return w.DeleteDocs(g.s.Index(), found.Sets)
+	return w.DeleteDocs(s.Index(), found.Sets)
 }
 
 // objects returns a reader of documents for the index.

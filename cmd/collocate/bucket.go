@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/folders"
 	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/index/segments"
@@ -78,8 +79,8 @@ func (f *bucketFlags) local(ctx context.Context, a *app, cmd *cobra.Command, arg
 			local = append(local, arg)
 			continue
 		}
-		if w := cmd.Flags().Lookup("writable"); w != nil && w.Changed {
-			return nil, close, usagef("--writable: %s is in a bucket; 'collocate index add' changes it, and the server follows", address)
+		if w := cmd.Flags().Lookup("writable"); w != nil && w.Changed && f.generation > 0 {
+			return nil, close, usagef("--writable with --generation: only the newest generation can be changed")
 		}
 		x, err := f.open(address)
 		if err != nil {
@@ -90,7 +91,7 @@ func (f *bucketFlags) local(ctx context.Context, a *app, cmd *cobra.Command, arg
 			return nil, close, err
 		}
 		views = append(views, v)
-		a.addresses[v.Dir] = address
+		a.views[v.Dir] = v
 		if named {
 			local = append(local, name+"="+v.Dir)
 		} else {
@@ -108,8 +109,8 @@ func (f *bucketFlags) local(ctx context.Context, a *app, cmd *cobra.Command, arg
 
 // shown is how messages name an index: by its address, if it is a view of one.
 func (a *app) shown(dir string) string {
-	if address, ok := a.addresses[dir]; ok {
-		return address
+	if v, ok := a.views[dir]; ok {
+		return v.Address()
 	}
 	return dir
 }
@@ -159,10 +160,10 @@ func (f *bucketFlags) changed(ctx context.Context, x *bucket.Index, c *api.Chang
 	return nil
 }
 
-// change changes the index at an address by do, which is given a folder, and then merges segments
-// where that is due, unless another process does.
-func (f *bucketFlags) change(ctx context.Context, address string, o segments.Options, ids []string, merge bool,
-	c *api.Changed, do func(dir string, o segments.Options) error) error {
+// change changes the index at an address, or makes it, by do, which is given a folder and options
+// for a Writer.
+func (f *bucketFlags) change(ctx context.Context, address string, o segments.Options, c *api.Changed,
+	do func(dir string, o segments.Options) error) error {
 	x, err := f.open(address)
 	if err != nil {
 		return err
@@ -172,23 +173,48 @@ func (f *bucketFlags) change(ctx context.Context, address string, o segments.Opt
 	case err != nil:
 		return err
 	case is:
-		err = x.Change(ctx, o, ids, do)
+		err = x.Change(ctx, o, do)
 	default:
 		if err = x.Make(ctx, o, do); errors.Is(err, generations.ErrExists) { // since just now
-			err = x.Change(ctx, o, ids, do)
+			err = x.Change(ctx, o, do)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if merge {
-		var merging error
-		c.Merged, _, merging = x.Merge(ctx, o, false)
-		if merging != nil && !errors.Is(merging, generations.ErrLeased) {
-			return errors.Join(f.changed(ctx, x, c, address), &segments.MergeError{Err: merging})
+	return f.changed(ctx, x, c, address)
+}
+
+// sync makes the index at an address by do, if there is none, and else changes it. do gets a
+// folder, where commits go, and what completes a report.
+func (f *bucketFlags) sync(ctx context.Context, address string, ask *api.Sync,
+	do func(dir string, to segments.Remote, did func(*folders.Report) error) error) error {
+	x, err := f.open(address)
+	if err != nil {
+		return err
+	}
+	is, err := x.Exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !is {
+		watch := ask.Watch
+		ask.Watch = false
+		err := x.Make(ctx, segments.Options{}, func(dir string, _ segments.Options) error {
+			return do(dir, nil, func(r *folders.Report) error { r.Index = address; return nil })
+		})
+		if ask.Watch = watch; err != nil || !watch {
+			return err
 		}
 	}
-	return f.changed(ctx, x, c, address)
+	return x.Change(ctx, segments.Options{}, func(dir string, o segments.Options) error {
+		return do(dir, o.Remote, func(r *folders.Report) error {
+			var c api.Changed
+			err := f.changed(ctx, x, &c, address)
+			r.Index, r.Segments, r.Generation = address, c.Segments, c.Generation
+			return err
+		})
+	})
 }
 
 // merge merges segments of the index at an address, all of them if told to.
@@ -222,14 +248,5 @@ func (f *bucketFlags) mustExist(ctx context.Context, address string) error {
 		return err
 	}
 	_, err = x.Generations().Newest(ctx)
-	return err
-}
-
-// mergeFailed makes a note of an error that is only one of merging, after a change was committed.
-func (a *app) mergeFailed(ctx context.Context, err error) error {
-	if _, ok := errors.AsType[*segments.MergeError](err); ok && ctx.Err() == nil {
-		a.note(err.Error() + "; 'collocate index merge' tries again")
-		return nil
-	}
 	return err
 }

@@ -47,7 +47,7 @@ may change at once: see docs/bucket.md.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := segments.Options{StoreText: ask.StoreText, Positions: ask.Positions, Memory: int64(a.memory)}
 			var c api.Changed
-			add := func(dir string, o segments.Options, merge bool) error {
+			add := func(dir string, o segments.Options) error {
 				is, err := segments.Open(dir)
 				switch {
 				case err == nil:
@@ -67,7 +67,7 @@ may change at once: see docs/bucket.md.`,
 				}
 				defer flags.coder.Close()
 				flags.hint(cmd, a, args[1:])
-				return c.Change(cmd.Context(), dir, o, merge, a.note, func(w *segments.Writer) error {
+				return c.Change(cmd.Context(), dir, o, !ask.NoMerge, a.note, func(w *segments.Writer) error {
 					added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{
 						Threads: a.threads, Memory: int64(a.memory), Progress: a.progress("writing"),
 						Engine: a.engine, Device: a.gpu,
@@ -78,9 +78,8 @@ may change at once: see docs/bucket.md.`,
 			}
 			var err error
 			if bucket.Is(args[0]) {
-				err = a.mergeFailed(cmd.Context(), buckets.change(cmd.Context(), args[0], o, nil, !ask.NoMerge, &c,
-					func(dir string, o segments.Options) error { return add(dir, o, false) }))
-			} else if err = add(args[0], o, !ask.NoMerge); err == nil {
+				err = buckets.change(cmd.Context(), args[0], o, &c, add)
+			} else if err = add(args[0], o); err == nil {
 				err = c.Describe(args[0])
 			}
 			if err != nil {
@@ -136,15 +135,10 @@ documents alone would give. DIR may be an address in a bucket, s3://BUCKET/NAME.
 				if err = buckets.mustExist(cmd.Context(), args[0]); err != nil {
 					return err
 				}
-				deleted := 0
-				err = a.mergeFailed(cmd.Context(), buckets.change(cmd.Context(), args[0], o, ids, true, &c,
-					func(dir string, o segments.Options) (err error) {
-						var inner api.Changed
-						inner, unknown, err = ask.Do(cmd.Context(), dir, ids, o, a.note)
-						deleted = inner.Deleted
-						return err
-					}))
-				c.Deleted = deleted
+				err = buckets.change(cmd.Context(), args[0], o, &c, func(dir string, o segments.Options) (err error) {
+					c, unknown, err = ask.Do(cmd.Context(), dir, ids, o, a.note)
+					return err
+				})
 			} else {
 				c, unknown, err = ask.Do(cmd.Context(), args[0], ids, o, a.note)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/collocate/collocate/api/flags"
 	"github.com/collocate/collocate/engine"
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/internal/bytesize"
 	"github.com/collocate/collocate/internal/cpu"
 	"github.com/collocate/collocate/internal/energy"
@@ -46,8 +47,8 @@ type app struct {
 
 	bars progressBars
 
-	addresses map[string]string // of indexes in buckets, by the folder of a view
-	arrived   chan struct{}     // holds a value if views have newer generations than before
+	views   map[string]*bucket.View // of indexes in buckets, by their folders
+	arrived chan struct{}           // holds a value if views have newer generations than before
 
 	noted   sync.Map // lines that note has written
 	skipped sync.Map // paths of files that --skip-bad left out
@@ -58,7 +59,7 @@ func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 		threads: runtime.GOMAXPROCS(0),
 		memory:  2 * bytesize.GB, powercap: energy.Powercap,
 		stdin: stdin, stdout: stdout, stderr: stderr,
-		log: slog.New(slog.DiscardHandler), addresses: map[string]string{},
+		log: slog.New(slog.DiscardHandler), views: map[string]*bucket.View{},
 		arrived: make(chan struct{}, 1),
 	}
 }

@@ -109,7 +109,8 @@ With --writable clients add, replace and delete documents (POST and DELETE to
 /v1/indexes/NAME/documents) and, with --indexes, make indexes in that folder (PUT
 /v1/indexes/NAME). A change is durable and visible after --commit-every, or at once with
 ?refresh=true: see docs/serving.md. The server holds the lock of an index from its first change
-on, so that no other process changes it.
+on, so that no other process changes it. An index in a bucket has no such lock: many servers may
+change it at once.
 
 Errors are problems of RFC 9457, with an HTTP status, a "code" and a "detail". --model and its
 parameters apply to queries that name no model. A query runs on as many CPU cores as make it
@@ -368,7 +369,12 @@ func (f *serveFlags) run(a *app, ctx context.Context, indexes []namedIndex) erro
 		}
 	}()
 	for _, ix := range indexes {
-		if err := server.Open(ctx, ix.name, ix.dir); err != nil {
+		if v, ok := a.views[ix.dir]; ok {
+			err = server.OpenCopy(ctx, ix.name, v)
+		} else {
+			err = server.Open(ctx, ix.name, ix.dir)
+		}
+		if err != nil {
 			return err
 		}
 	}

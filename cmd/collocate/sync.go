@@ -14,6 +14,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/folders"
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
@@ -21,6 +22,7 @@ import (
 func newSyncCmd(a *app) *cobra.Command {
 	var ask api.Sync
 	var coding encoderFlags
+	var buckets *bucketFlags
 	cmd := &cobra.Command{
 		Use:     "sync FOLDER DIR",
 		Aliases: []string{"watch"}, // with --watch
@@ -33,7 +35,8 @@ broken and image-only files are named, and found by their names. IDs are paths u
 Fields are title, name, text, path, extension, kind, modified, size and others: docs/folders.md.
 
 A change is one commit, and a search at the same time sees the index before or after it. A long
-run commits every 20,000 files, so one that is killed is continued by the next.`,
+run commits every 20,000 files, so one that is killed is continued by the next. DIR may be an
+address in a bucket, s3://BUCKET/NAME: see docs/bucket.md.`,
 		Example: `  collocate sync ~/notes notes.index
   collocate search notes.index 'solar path:astronomy/*' --show path,title
   collocate sync ~/notes notes.index --passages 200
@@ -43,64 +46,80 @@ run commits every 20,000 files, so one that is killed is continued by the next.`
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ask.Watch = ask.Watch || cmd.CalledAs() == "watch"
-			analyzer, err := (&api.Reading{Analyzer: ask.Analyzer}).Split()
-			if err != nil {
-				return asFlags(api.SyncQuestion, err)
+			if !bucket.Is(args[1]) {
+				return a.sync(cmd, &ask, &coding, args[0], args[1], nil, nil)
 			}
-			if is, err := segments.Open(args[1]); err == nil {
-				err := madeOtherwise(cmd, &ask, is)
-				if err := errors.Join(err, is.Close()); err != nil {
-					return err
-				}
-				if !cmd.Flags().Changed("analyzer") {
-					analyzer = nil
-				}
-			} else if !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
-			o, err := ask.Options(analyzer)
-			if err != nil {
-				return asFlags(api.SyncQuestion, err)
-			}
-			o.Memory, o.Threads, o.Note = int64(a.memory), a.textThreads(), a.note
-			coder, err := coding.open()
-			if err != nil {
-				return err
-			}
-			defer coder.Close()
-			if coder != nil {
-				if o.Dim, err = coding.dimensions(cmd.Context(), coder); err != nil {
-					return err
-				}
-				o.Finish = func(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
-					return coder.Fill(ctx, schema, "", docs)
-				}
-			}
-			if !ask.Watch {
-				o.Progress = a.progress("reading")
-			}
-			err = ask.Do(cmd.Context(), args[0], args[1], o, func(r *folders.Report, err error) error {
-				if err != nil {
-					if ask.Watch {
-						a.warn("%v; trying again", err)
-						return nil
-					}
-					return err
-				}
-				if ask.Watch && !r.Changes() && r.Generation > 1 {
-					return nil
-				}
-				return a.synced(r)
+			return buckets.sync(cmd.Context(), args[1], &ask, func(dir string, to segments.Remote, did func(*folders.Report) error) error {
+				return a.sync(cmd, &ask, &coding, args[0], dir, to, did)
 			})
-			if ask.Watch && errors.Is(err, context.Canceled) {
-				return nil // the ordinary end of it
-			}
-			return err
 		},
 	}
+	buckets = a.changesBuckets(cmd)
 	addFlags(cmd, api.SyncQuestion, &ask)
 	coding.register(cmd, "documents", &coding.o.Document)
 	return cmd
+}
+
+// sync makes the index in dir have the files of a folder. With to, dir is a copy of the index, and
+// did completes the report.
+func (a *app) sync(cmd *cobra.Command, ask *api.Sync, coding *encoderFlags, folder, dir string, to segments.Remote,
+	did func(*folders.Report) error) error {
+	analyzer, err := (&api.Reading{Analyzer: ask.Analyzer}).Split()
+	if err != nil {
+		return asFlags(api.SyncQuestion, err)
+	}
+	if is, err := segments.Open(dir); err == nil {
+		err := madeOtherwise(cmd, ask, is)
+		if err := errors.Join(err, is.Close()); err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("analyzer") {
+			analyzer = nil
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	o, err := ask.Options(analyzer)
+	if err != nil {
+		return asFlags(api.SyncQuestion, err)
+	}
+	o.Memory, o.Threads, o.Note, o.Remote = int64(a.memory), a.textThreads(), a.note, to
+	coder, err := coding.open()
+	if err != nil {
+		return err
+	}
+	defer coder.Close()
+	if coder != nil {
+		if o.Dim, err = coding.dimensions(cmd.Context(), coder); err != nil {
+			return err
+		}
+		o.Finish = func(ctx context.Context, schema *fields.Schema, docs []text.Document) error {
+			return coder.Fill(ctx, schema, "", docs)
+		}
+	}
+	if !ask.Watch {
+		o.Progress = a.progress("reading")
+	}
+	err = ask.Do(cmd.Context(), folder, dir, o, func(r *folders.Report, err error) error {
+		if err == nil && did != nil {
+			err = did(r)
+		}
+		if err != nil {
+			if ask.Watch {
+				a.warn("%v; trying again", err)
+				return nil
+			}
+			return err
+		}
+		if ask.Watch && !r.Changes() && r.Generation > 1 {
+			return nil
+		}
+		return a.synced(r)
+	})
+	if ask.Watch && errors.Is(err, context.Canceled) {
+		return nil // the ordinary end of it
+	}
+	return err
 }
 
 // madeOtherwise returns an error if a flag for a new index is given that an existing one was not

@@ -56,29 +56,28 @@ func analyzer(t *testing.T) text.Analyzer {
 
 // write changes documents by ID; "" deletes one.
 func write(ctx context.Context, x *Index, docs map[string]string) error {
-	var gone []string
-	for id, words := range docs {
-		if words == "" {
-			gone = append(gone, id)
-		}
-	}
-	return x.Change(ctx, segments.Options{}, gone, func(dir string, o segments.Options) error {
+	return x.Change(ctx, segments.Options{}, func(dir string, o segments.Options) error {
 		w, err := segments.NewWriter(dir, o)
 		if err != nil {
 			return err
 		}
-		for _, id := range slices.Sorted(maps.Keys(docs)) {
-			if docs[id] == "" {
-				_, err = w.Delete(id)
-			} else {
-				err = w.Add(text.Document{ID: id, Text: []byte(docs[id])})
-			}
-			if err != nil {
-				return errors.Join(err, w.Close())
-			}
-		}
-		return errors.Join(w.Commit(), w.Close())
+		return errors.Join(change(w, docs), w.Commit(), w.Close())
 	})
+}
+
+// change changes documents by ID; "" deletes one.
+func change(w *segments.Writer, docs map[string]string) (err error) {
+	for _, id := range slices.Sorted(maps.Keys(docs)) {
+		if docs[id] == "" {
+			_, err = w.Delete(id)
+		} else {
+			err = w.Add(text.Document{ID: id, Text: []byte(docs[id])})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func makeEmpty(t *testing.T, x *Index) {
@@ -203,17 +202,7 @@ func writeLocally(t *testing.T, dir string, docs map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range slices.Sorted(maps.Keys(docs)) {
-		if docs[id] == "" {
-			_, err = w.Delete(id)
-		} else {
-			err = w.Add(text.Document{ID: id, Text: []byte(docs[id])})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(w.Commit(), w.Close()); err != nil {
+	if err := errors.Join(change(w, docs), w.Commit(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -259,7 +248,17 @@ func testWritersAtOnce(t *testing.T, address string) {
 	stop := make(chan struct{})
 	for n := range writers {
 		x := open(t, address)
+		var kept *segments.Writer // half of them
+		if n%2 == 1 {
+			var err error
+			if kept, err = x.NewWriter(ctx, segments.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		wait.Go(func() {
+			if kept != nil {
+				defer kept.Close()
+			}
 			for i := range rounds {
 				docs := map[string]string{
 					fmt.Sprint("own", n): fmt.Sprintf("own%d round%d", n, i), "shared": fmt.Sprintf("writer%d round%d", n, i),
@@ -268,7 +267,13 @@ func testWritersAtOnce(t *testing.T, address string) {
 				if i > 0 {
 					docs[fmt.Sprintf("once%d-%d", n, i-1)] = ""
 				}
-				if err := write(ctx, x, docs); err != nil {
+				var err error
+				if kept != nil {
+					err = errors.Join(change(kept, docs), kept.Commit())
+				} else {
+					err = write(ctx, x, docs)
+				}
+				if err != nil {
 					t.Error(err)
 				}
 			}

@@ -37,7 +37,7 @@ func (x *Index) make(ctx context.Context, o segments.Options, build func(dir str
 	dir := filepath.Join(root, x.Name())
 	o.Names = x.x.NewName
 	if err := build(dir, o); err != nil {
-		return err
+		return x.shown(dir, err)
 	}
 	if err := segments.Rename(dir, x.x.NewName); err != nil {
 		return err
@@ -50,44 +50,11 @@ func (x *Index) make(ctx context.Context, o segments.Options, build func(dir str
 	return err
 }
 
-// Change calls do to change the index in a folder that has the newest generation, with writers that
-// have the given options but merge nothing, and commits what it did. ids are those that it deletes:
-// they are also looked for in what others commit meanwhile.
-func (x *Index) Change(ctx context.Context, o segments.Options, ids []string, do func(dir string, o segments.Options) error) error {
-	if err := x.x.Probe(ctx); err != nil {
-		return x.about(err)
-	}
-	v, err := x.View(ctx, 0)
-	if err != nil {
-		return err
-	}
-	defer v.Close()
-	old, err := segments.Open(v.Dir)
-	if err != nil {
-		return x.about(err)
-	}
-	defer old.Close()
-	o.Names = x.x.NewName
-	o.MergePolicy = func([]int, []int) (from, to int) { return 0, 0 }
-	if err := do(v.Dir, o); err != nil {
-		return err
-	}
-	now, err := segments.Open(v.Dir)
-	if err != nil {
-		return x.about(err)
-	}
-	defer now.Close()
-	if now.Generation() == old.Generation() {
-		return nil // nothing was changed
-	}
-	_, err = x.commit(ctx, v, o, func(w *segments.Writer) (bool, error) {
-		return true, again(w, old, now, ids)
-	})
-	return x.about(err)
-}
-
 // again makes the change from one generation of a folder to another in that of a Writer.
 func again(w *segments.Writer, old, now *segments.Reader, ids []string) error {
+	if s, err := w.Schema(); err != nil || !s.Equal(now.Schema().Documents()) {
+		return errors.Join(err, errFields)
+	}
 	gone, err := deleted(old, now)
 	if err != nil {
 		return err
@@ -111,6 +78,8 @@ func again(w *segments.Writer, old, now *segments.Reader, ids []string) error {
 	}
 	return nil
 }
+
+var errFields = errors.New("another process gave the index other fields meanwhile: make the change again")
 
 func find(r *segments.Reader, name string) *segments.Segment {
 	list := r.Segments()

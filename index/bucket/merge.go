@@ -89,8 +89,11 @@ func (x *Index) mergeSome(ctx context.Context, o segments.Options, all bool) (me
 		return 0, err
 	}
 	defer r.Close()
-	from, to := r.Due()
 	list := r.Segments()
+	from, to, err := r.Due(o)
+	if err != nil {
+		return 0, err
+	}
 	if all {
 		if from, to = 0, len(list); to == 1 && list[0].Live == nil {
 			return 0, nil
@@ -126,7 +129,7 @@ func (x *Index) mergeSome(ctx context.Context, o segments.Options, all bool) (me
 		}
 	}
 	done := false
-	o.Names = x.x.NewName
+	o.Names, o.Remote = x.x.NewName, nil
 	_, err = x.commit(ctx, nil, o, func(w *segments.Writer) (bool, error) {
 		done, err = w.ReplaceSegments(m)
 		return done, err

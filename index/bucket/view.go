@@ -10,12 +10,13 @@ import (
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/generations"
+	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/atomicfile"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/lockfile"
 )
 
-// View is a generation as a folder. Several goroutines may use it at once.
+// View is a generation as a folder, a segments.Copy. Several goroutines may use it at once.
 type View struct {
 	// Dir is the folder of the index. It is named after the address.
 	Dir string
@@ -95,6 +96,31 @@ func (v *View) show(ctx context.Context, g *generations.Generation) error {
 		}
 	}
 	return nil
+}
+
+// set notes that the folder has a generation.
+func (v *View) set(g *generations.Generation) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.g = g
+}
+
+// replace makes the folder have a generation.
+func (v *View) replace(ctx context.Context, g *generations.Generation) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.show(ctx, g)
+}
+
+// Address returns the address of the index.
+func (v *View) Address() string { return v.of.address }
+
+// Folder returns Dir.
+func (v *View) Folder() string { return v.Dir }
+
+// NewWriter returns a Writer of the index: see Index.NewWriter.
+func (v *View) NewWriter(ctx context.Context, o segments.Options) (*segments.Writer, error) {
+	return v.of.NewWriter(ctx, o)
 }
 
 // Generation returns what the folder has.

@@ -1,6 +1,7 @@
 package segments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -19,6 +20,15 @@ func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 	if err := given.Context(ctx); err != nil {
 		return 0, err
 	}
+	if w.o.Remote != nil {
+		w.mu.Lock()
+		from, to, err := w.o.chooseRun(w.segs)
+		w.mu.Unlock()
+		if from == to || err != nil {
+			return 0, err
+		}
+		return w.o.Remote.Merge(ctx, w.o, false)
+	}
 	for {
 		n, err := w.mergeSome(ctx, w.o.chooseRun)
 		merged += n
@@ -33,6 +43,12 @@ func (w *Writer) Merge(ctx context.Context) (merged int, err error) {
 func (w *Writer) Compact(ctx context.Context) (merged int, err error) {
 	if err := given.Context(ctx); err != nil {
 		return 0, err
+	}
+	if w.o.Remote != nil {
+		if err := w.Commit(); err != nil {
+			return 0, err
+		}
+		return w.o.Remote.Merge(ctx, w.o, true)
 	}
 	w.mu.Lock()
 	if err = w.err; err == nil {
@@ -205,19 +221,24 @@ func (o *Options) chooseRun(segs []*segment) (from, to int, err error) {
 	for i, s := range segs {
 		live[i], all[i] = s.docs(), s.Docs()
 	}
+	return o.choose(live, all)
+}
+
+// choose chooses a run of segments of all[i] documents, of which live[i] are not deleted.
+func (o *Options) choose(live, all []int) (from, to int, err error) {
 	if o.MergePolicy == nil {
-		from, to = chooseBySize(live, all, o.MergeFactor)
+		from, to = chooseBySize(live, all, cmp.Or(o.MergeFactor, defaultMergeFactor))
 		return from, to, nil
 	}
-	deleted := make([]int, len(segs))
-	for i := range segs {
+	deleted := make([]int, len(all))
+	for i := range all {
 		deleted[i] = all[i] - live[i]
 	}
 	from, to = o.MergePolicy(all, deleted)
 	switch {
 	case from == to:
-	case from < 0 || to < from || to > len(segs):
-		err = fmt.Errorf("segments: the merge policy chose segments %d to %d of %d", from, to, len(segs))
+	case from < 0 || to < from || to > len(all):
+		err = fmt.Errorf("segments: the merge policy chose segments %d to %d of %d", from, to, len(all))
 	case to == from+1 && deleted[from] == 0:
 		err = fmt.Errorf("segments: the merge policy chose segment %d alone, of which nothing is deleted", from)
 	}

@@ -187,9 +187,12 @@ func linkIndex(dir, to string) error {
 	return nil
 }
 
-// Due returns the run of segments that the policy of Merge would merge next, as the numbers of the
-// first and of the one after the last; equal numbers mean none.
-func (g *Reader) Due() (from, to int) {
+// Due returns the run of segments that Merge with these options would merge next, as the numbers of
+// the first and of the one after the last; equal numbers mean none.
+func (g *Reader) Due(o Options) (from, to int, err error) {
+	if g.closed {
+		return 0, 0, index.ErrClosed
+	}
 	live, all := make([]int, len(g.segments)), make([]int, len(g.segments))
 	for i := range g.segments {
 		s := &g.segments[i]
@@ -198,5 +201,5 @@ func (g *Reader) Due() (from, to int) {
 			live[i] = s.Live.Count()
 		}
 	}
-	return chooseBySize(live, all, defaultMergeFactor)
+	return o.choose(live, all)
 }

@@ -58,6 +58,9 @@ type Options struct {
 	// Names returns the name of a new segment, which index.IsSegment accepts and no other segment
 	// has; nil means numbers in order. It is for segments that move to another place.
 	Names func() string
+	// Remote, unless it is nil, is the place of which the folder is a copy. Commit and Merge change
+	// the index there, and there is no other lock than of the copy.
+	Remote Remote
 	// Finish, unless it is nil, completes documents that Add gets, such as with vectors, after they
 	// were cut into passages and before they are added. It gets those of one call. Other methods of
 	// the Writer go on meanwhile. For AddCorpus see text.Options.Finish.
@@ -115,7 +118,8 @@ type Writer struct {
 	cut     *text.Cutter // nil unless documents are cut into passages
 	making  string       // name of the segment that a merge is writing, not yet in segs
 	changed bool
-	err     error // fatal error, after which only Close works
+	deleted []string // with a Remote, IDs of Delete since the last Commit
+	err     error    // fatal error, after which only Close works
 
 	behind    *background // the background merge, or nil
 	behindErr error       // first error of a background merge
@@ -188,7 +192,14 @@ func NewWriter(dir string, o Options) (w *Writer, err error) {
 	if w.lock, err = lockfile.Take(dir); err != nil {
 		return nil, err
 	}
-	if err = w.load(); err != nil {
+	if o.Remote != nil {
+		w.o.Names = o.Remote.NewName
+		err = o.Remote.Begin()
+	}
+	if err == nil {
+		err = w.load()
+	}
+	if err != nil {
 		w.Close()
 		if made { // remove the folder again
 			os.Remove(filepath.Join(dir, lockfile.Name))
@@ -508,6 +519,9 @@ func (w *Writer) Delete(id string) (n int, err error) {
 		n++
 	}
 	w.changed = w.changed || n > 0
+	if w.o.Remote != nil {
+		w.deleted = append(w.deleted, id)
+	}
 	return n, w.fail(err)
 }
 
@@ -776,6 +790,9 @@ func (w *Writer) publish() error {
 			s.Close()
 		}
 	}
+	if w.o.Remote != nil {
+		return w.publishRemotely()
+	}
 	return nil
 }
 
@@ -830,5 +847,8 @@ func (w *Writer) Close() error {
 	w.err = errClosed
 	errs = append(errs, w.behindErr, lockfile.Release(w.lock))
 	w.lock = nil
+	if w.o.Remote != nil {
+		errs = append(errs, w.o.Remote.Close())
+	}
 	return errors.Join(errs...)
 }

@@ -1,0 +1,181 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/collocate/collocate/index/bucket"
+	"github.com/collocate/collocate/index/generations"
+	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/text"
+)
+
+// failing is a store that can refuse everything.
+type failing struct {
+	generations.Store
+	bad atomic.Bool
+}
+
+func (s *failing) Create(ctx context.Context, name string, data []byte) error {
+	if s.bad.Load() {
+		return generations.ErrCredentials
+	}
+	return s.Store.Create(ctx, name, data)
+}
+
+func (s *failing) Put(ctx context.Context, name string, data io.ReadSeeker, size int64) error {
+	if s.bad.Load() {
+		return generations.ErrCredentials
+	}
+	return s.Store.Put(ctx, name, data, size)
+}
+
+// atBucket returns a server of the index zoo in a store, and a function that shows it what others
+// have committed.
+func atBucket(t *testing.T, store generations.Store) (h *Server, look func()) {
+	t.Helper()
+	x, err := bucket.Of(store, "test://zoo", bucket.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, err := x.Exists(t.Context()); err != nil {
+		t.Fatal(err)
+	} else if !is {
+		a, err := text.ParseAnalyzer("english")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = x.Make(t.Context(), segments.Options{}, func(dir string, o segments.Options) error {
+			o.Analyzer, o.StoreText = a, true
+			return segments.Create(dir, o)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	view, err := x.View(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { view.Close() })
+	h = writable(t, Options{CommitEvery: time.Hour})
+	if err := h.OpenCopy(t.Context(), "zoo", view); err != nil {
+		t.Fatal(err)
+	}
+	return h, func() {
+		t.Helper()
+		_, err := view.Refresh(t.Context())
+		if _, looked := h.Look(t.Context(), false); errors.Join(err, looked) != nil {
+			t.Fatal(err, looked)
+		}
+	}
+}
+
+// Two servers change one index in a store. What one of them has committed is found by the other,
+// and is not lost when that one commits without having seen it.
+func TestServersOfABucket(t *testing.T) {
+	store := &failing{Store: generations.NewFolder(filepath.Join(t.TempDir(), "zoo"))}
+	a, lookA := atBucket(t, store)
+	b, lookB := atBucket(t, store)
+	const docs = "/v1/indexes/zoo/documents"
+	both := func(query string, want ...string) {
+		t.Helper()
+		lookA()
+		lookB()
+		for name, h := range map[string]*Server{"one": a, "the other": b} {
+			if got := find(t, h, "zoo", query); !slices.Equal(got, want) {
+				t.Errorf("%s finds %q for %s, want %q", name, got, query, want)
+			}
+		}
+	}
+	must(t, a, "POST", docs+"?refresh=true", `{"id":"bear","text":"A black bear"}`, 200)
+	if got := find(t, a, "zoo", "bear"); !slices.Equal(got, []string{"bear"}) {
+		t.Errorf("a server finds %q after its own commit", got)
+	}
+	must(t, b, "POST", docs+"?refresh=true", `{"id":"owl","text":"A black owl"}`, 200)
+	both("black", "bear", "owl")
+
+	// One replaces what the other has added since, and deletes it by ID and by query.
+	must(t, b, "POST", docs+"?refresh=true", `{"id":"bear","text":"A white bear"}`, 200)
+	must(t, a, "POST", docs+"?refresh=true", `{"id":"owl","text":"A white owl"}`, 200)
+	both("white", "bear", "owl")
+	both("black")
+	must(t, b, "POST", docs+"?refresh=true", `{"id":"ant","text":"A white ant"}`, 200)
+	must(t, a, "DELETE", docs+"/bear?refresh=true", "", 200)
+	both("white", "ant", "owl")
+	deleted := decode[writeAnswer](t, must(t, b, "DELETE", docs+"?q=owl&refresh=true", "", 200))
+	if deleted.Deleted != 1 {
+		t.Errorf("%d documents match and were deleted, want 1", deleted.Deleted)
+	}
+	both("white", "ant")
+	must(t, b, "POST", docs+"?refresh=true", `{"id":"asp","text":"A green asp"}`, 200)
+
+	var job jobAnswer
+	job = waitForJob(t, a, decode[jobAnswer](t, must(t, a, "POST", "/v1/indexes/zoo/compact", "", 202)).ID)
+	if job.State != "done" || job.Change.Merged != 2 {
+		t.Errorf("%+v, want two segments merged", job)
+	}
+	both("white", "ant")
+
+	// The store refuses a change: it is lost, and nothing else.
+	store.bad.Store(true)
+	w := send(a, "POST", docs+"?refresh=true", `{"id":"eel","text":"A white eel"}`)
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"store_failed"`) {
+		t.Errorf("a store that refuses: %d %s", w.Code, w.Body)
+	}
+	store.bad.Store(false)
+	both("white", "ant")
+	for try := 0; ; try++ { // the next change opens the index again
+		if w := send(a, "POST", docs+"?refresh=true", `{"id":"eel","text":"A white eel"}`); w.Code == 200 {
+			break
+		} else if try == 100 {
+			t.Fatalf("a change after the store has recovered: %d %s", w.Code, w.Body)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	both("white", "ant", "eel")
+}
+
+// Servers that write at once lose nothing, and commit what they have when they stop.
+func TestServersOfABucketAtOnce(t *testing.T) {
+	store := generations.NewFolder(filepath.Join(t.TempDir(), "zoo"))
+	var wait sync.WaitGroup
+	var want []string
+	for n := range 3 {
+		h, _ := atBucket(t, store)
+		for i := range 5 {
+			want = append(want, fmt.Sprintf("%d-%d", n, i))
+		}
+		want = append(want, fmt.Sprintf("%d-last", n))
+		wait.Go(func() {
+			for i := range 5 {
+				body := fmt.Sprintf(`{"id":"%d-%d","text":"ant"}`, n, i)
+				if w := send(h, "POST", "/v1/indexes/zoo/documents?refresh=true", body); w.Code != 200 {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			}
+			body := fmt.Sprintf(`{"id":"%d-last","text":"ant"}`, n)
+			if w := send(h, "POST", "/v1/indexes/zoo/documents", body); w.Code != 202 {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	h, _ := atBucket(t, store)
+	if got := find(t, h, "zoo", "ant"); !slices.Equal(got, want) {
+		t.Errorf("documents %q, want %q", got, want)
+	}
+}
