@@ -188,8 +188,8 @@ func TestWhatIsRefused(t *testing.T) {
 		}{}, "string or an integer"},
 		{struct {
 			ID string `index:"id"`
-			M  map[string]int
-		}{}, "type map[string]int"},
+			M  map[string]bool
+		}{}, "type map[string]bool"},
 		{struct {
 			ID string `index:"id"`
 			N  int

@@ -28,6 +28,7 @@ import (
 //	[2]float64                      geo: latitude, then longitude
 //	[n]float32, other [n]float64    vector of n dimensions
 //	[]float32, []float64            vector, whose dimensions the tag gives
+//	maps from strings to numbers    sparse: weighted tokens
 //
 // Pointers to these are fields that a document may lack. Empty strings, also in lists, and the zero
 // time are no values. Fields of embedded structs, but not of pointers to them, count as those of
@@ -170,6 +171,9 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 		return fields.Field{}, err
 	}
 	one := s.Fields[0].Type
+	if (kind == fields.Sparse) != (one == fields.Sparse) && kind != fields.Text {
+		return fields.Field{}, fmt.Errorf("%v as %v: weighted tokens are maps from strings to numbers, and these are weighted tokens", f.Type, one)
+	}
 	if (kind == fields.Vector) != (one == fields.Vector) && t != pointType {
 		return fields.Field{}, fmt.Errorf("%v as %v: vectors are lists or arrays of floats, and these are vectors", f.Type, one)
 	}
@@ -181,6 +185,15 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 
 func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String
+}
+
+// isWeights reports whether a type is a map of weighted tokens.
+func isWeights(t reflect.Type) bool {
+	if t.Kind() != reflect.Map || t.Key().Kind() != reflect.String {
+		return false
+	}
+	k := t.Elem().Kind()
+	return isInteger(k) || k == reflect.Float32 || k == reflect.Float64
 }
 
 func isFloat(t reflect.Type) bool { return t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 }
@@ -212,9 +225,11 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 		return fields.Number, nil
 	case (k == reflect.Slice || k == reflect.Array) && isFloat(t.Elem()):
 		return fields.Vector, nil
+	case isWeights(t):
+		return fields.Sparse, nil
 	}
 	return 0, fmt.Errorf("type %v: want a string, a list of strings, a number, a bool, time.Time, "+
-		"[2]float64, a list of floats, an encoding.TextMarshaler or a pointer to one of these, or the tag `index:\"-\"`", t)
+		"[2]float64, a list of floats, a map of tokens and weights, an encoding.TextMarshaler or a pointer to one of these, or the tag `index:\"-\"`", t)
 }
 
 func isInteger(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Uint64 }
@@ -394,6 +409,13 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 	}
 	if k := v.Kind(); kind == fields.Vector && v.Type() != bytesType && (k == reflect.Slice || k == reflect.Array) {
 		return vectorOf(v)
+	}
+	if kind == fields.Sparse && v.Kind() == reflect.Map {
+		if v.Len() == 0 {
+			return nil, nil
+		}
+		b, err := json.Marshal(v.Interface())
+		return []string{string(b)}, err
 	}
 	switch x := v.Interface().(type) {
 	case time.Time:

@@ -17,7 +17,7 @@ type Meaning struct {
 	Encode       string        `ask:"encode" group:"Vectors" one:"also,only" not:"python: call the model, and give vector" help:"have the encoder make a vector of the query: also: rank by it, too, beside the words; only: by it alone"`
 	VectorField  string        `ask:"vector_field" group:"Vectors" help:"the field with the documents' vectors; it may be left out if there is only one"`
 	VectorWeight float64       `ask:"vector_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the similarity beside words"`
-	WordWeight   float64       `ask:"word_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the words' score beside a vector"`
+	WordWeight   float64       `ask:"word_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the words' score beside a vector or weighted tokens"`
 	Fusion       search.Fusion `ask:"fusion" group:"Vectors" default:"sum" not:"root: the others need lists or maxima of all shards, so that a root adds with weights" help:"how words and vector become one score: sum: added with their weights; shares: the same, each divided by the best score or similarity of any document; rrf: weight/(60+rank) in the lists of the best by each, added"`
 	Depth        int           `ask:"depth" group:"Vectors" default:"100" range:"1..1048576" not:"root: it is for rrf" help:"rrf: length of the lists that are combined"`
 }
@@ -92,8 +92,9 @@ type encoderError struct{ error }
 func (e *encoderError) Is(target error) bool { return target == ErrEncoder }
 func (e *encoderError) Unwrap() error        { return e.error }
 
-// nearest returns the part of a request for a vector; nil without one.
-func (q *Meaning) nearest() (*search.Nearest, error) {
+// nearest returns the part of a request for a vector; nil without one. If there are weighted
+// tokens, the query has the weight of the words already.
+func (q *Meaning) nearest(tokens bool) (*search.Nearest, error) {
 	if q.Encodes() { // Encode was not called
 		return nil, wrongf("encode", "there is no vector: the encoder knows no word of the query, "+
 			"or this request takes only a vector itself")
@@ -102,11 +103,14 @@ func (q *Meaning) nearest() (*search.Nearest, error) {
 		for _, p := range []struct {
 			name  string
 			given bool
-		}{{"vector_field", q.VectorField != ""}, {"vector_weight", q.VectorWeight != 0 && q.VectorWeight != 1},
-			{"word_weight", q.WordWeight != 0 && q.WordWeight != 1}, {"fusion", q.Fusion != search.WeightedSum},
-			{"depth", q.Depth != 0 && q.Depth != 100}} {
+			also  string
+		}{{"vector_field", q.VectorField != "", ""},
+			{"vector_weight", q.VectorWeight != 0 && q.VectorWeight != 1, ""},
+			{"word_weight", !tokens && q.WordWeight != 0 && q.WordWeight != 1, ", or sparse"},
+			{"fusion", q.Fusion != search.WeightedSum, ""},
+			{"depth", q.Depth != 0 && q.Depth != 100, ""}} {
 			if p.given {
-				return nil, wrongf(p.name, "it needs a vector, or like")
+				return nil, wrongf(p.name, "it needs a vector, or like%s", p.also)
 			}
 		}
 		return nil, nil
@@ -115,6 +119,9 @@ func (q *Meaning) nearest() (*search.Nearest, error) {
 		return nil, wrongf("like", "there is a vector beside it: give one of them")
 	}
 	n := &search.Nearest{Field: q.VectorField, Like: q.Like, Weight: q.VectorWeight, WordWeight: q.WordWeight, Fusion: q.Fusion, Depth: q.Depth}
+	if tokens {
+		n.WordWeight = 1
+	}
 	for _, x := range q.Vector {
 		n.Vector = append(n.Vector, float32(x))
 	}

@@ -17,7 +17,7 @@ import (
 
 // Search asks for the documents of an index that match a query best.
 type Search struct {
-	Query  string      `ask:"q" also:"query" python:"queries" flag:"" help:"words, or a query in the query language; it may be empty beside a vector"`
+	Query  string      `ask:"q" also:"query" python:"queries" flag:"" help:"words, or a query in the query language; it may be empty beside a vector or weighted tokens"`
 	Filter string      `ask:"filter" help:"only documents that match this query, which adds nothing to their scores; all of its parts must match, unless it says OR"`
 	K      int         `ask:"k" short:"k" default:"10" range:"0.." at:"mcp: most=100, an assistant reads less" help:"number of documents; 0 only counts those that match"`
 	From   int         `ask:"from" also:"offset" python:"from_" range:"0.." help:"skip this many of the best documents, to see the next ones"`
@@ -42,6 +42,7 @@ type Search struct {
 	Synonyms string `ask:"synonyms" group:"Ranking" help:"synonyms of the query's words, instead of those of the index: rules in the form of Solr with semicolons between them, as in car, auto; colour => color (of the command, a file of them); none for none"`
 	Ranking
 	Meaning
+	Weighted
 	Boost string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
 	Feedback
 
@@ -117,7 +118,7 @@ func (q *Search) Request(about *About) (r search.Request, d Details, err error) 
 
 // Prepare returns the request without its query, for doors that answer many: Ask sets it.
 func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) {
-	if r.Nearest, err = q.Meaning.nearest(); err != nil {
+	if r.Nearest, err = q.Meaning.nearest(q.Weighted.given()); err != nil {
 		return r, d, err
 	}
 	r.Mode, r.Algorithm, r.Count, r.Collapse = q.Mode, q.Algorithm, q.Count, q.Collapse
@@ -131,6 +132,9 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 		return r, d, err
 	}
 	if err := q.Feedback.Set(&r); err != nil {
+		return r, d, err
+	}
+	if err := q.Weighted.check(&r); err != nil {
 		return r, d, err
 	}
 	if r.Synonyms, err = q.synonyms(); err != nil {
@@ -173,7 +177,9 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 // Ask sets the query of a request that Prepare made: plain words, or a tree if it has operators or
 // there is a filter.
 func (q *Search) Ask(about *About, r *search.Request, words string) error {
-	if r.Text = words; strings.TrimSpace(words) == "" && r.Nearest == nil {
+	none := strings.TrimSpace(words) == ""
+	r.Query = nil
+	if r.Text = words; none && r.Nearest == nil && !q.Weighted.given() {
 		return wrongf("q", "it is empty: want words")
 	}
 	if !utf8.ValidString(words) && !text.OfBytes(about.Analyzer) {
@@ -191,7 +197,7 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		if err := search.CheckNearest(about.Schema, r); err != nil {
 			return wrong("vector", err)
 		}
-		if strings.TrimSpace(words) == "" {
+		if none && !q.Weighted.given() {
 			return nil
 		}
 	}
@@ -210,6 +216,14 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		}
 		if filter != nil || !query.Plain(words, parsed, options) {
 			r.Query = parsed
+		}
+	}
+	if q.Weighted.given() {
+		if r.Query == nil && !none {
+			r.Query = query.Words(words, options.And)
+		}
+		if r.Query, err = q.Weighted.beside(r.Query, q.WordWeight, about.Schema); err != nil {
+			return err
 		}
 	}
 	r.Query = query.Within(r.Query, filter)

@@ -14,12 +14,14 @@
 //	geo      one point on the globe, to filter by
 //	stored   kept to be shown, not searched
 //	vector   numbers of a fixed count, to find documents with similar ones
+//	sparse   weighted tokens, to rank by their dot product with those of a query
 //
 // All fields are stored, so that hits can show them, unless they are marked unstored.
 //
 // A vector field has options of its own: the number of dimensions, a metric (cosine, dot or
 // euclidean), the precision of what is stored (float32, float16 or int8), and optional, which
-// allows documents without a vector. Vectors are not among the stored fields.
+// allows documents without a vector. Vectors are not among the stored fields, nor are weighted
+// tokens.
 //
 // A schema is written as a list on a command line, or as JSON in a file. The analyzer of a text
 // field may be a chain of package text, such as words|lower|stem(english).
@@ -52,4 +54,6 @@
 //   - A vector is a JSON array of numbers, [0.5, -1, 2e-3], each rounded to float32, or what
 //     VectorValue makes. Its length is at most 2^60 and, unless it is zero, at least 2^-60; under
 //     cosine it must not be zero. int8 takes whole numbers from -128 to 127; float16 rounds.
+//   - Weighted tokens are a JSON object of tokens and numbers, {"solar": 187, "##s": 12}, which the
+//     analyzer impact of package text reads.
 package fields

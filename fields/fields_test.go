@@ -27,7 +27,7 @@ func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 		t.Error("a name with a colon: no error")
 	}
 	list = "title:text:english+stop:weight=3,body,tags:keyword:split=;:from=the tags,year:number:missing=NA," +
-		"day:date:unstored,at:geo:from=lat/lon,url:stored"
+		"day:date:unstored,at:geo:from=lat/lon,url:stored,v:sparse,w:sparse:100:from=toks"
 	s, err := ParseList(strings.Split(list, ","))
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +40,8 @@ func TestAListAndItsJSONAreOneSchema(t *testing.T) {
 		{Name: "day", Type: Date, Unstored: true},
 		{Name: "at", Type: Geo, From: []string{"lat", "lon"}},
 		{Name: "url", Type: Stored},
+		{Name: "v", Type: Sparse, Analyzer: "impact"},
+		{Name: "w", Type: Sparse, Analyzer: "impact:100", From: []string{"toks"}},
 	}}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("from a list: %+v, want %+v", s, want)
@@ -68,7 +70,7 @@ func TestPlainNamesAreNoSchema(t *testing.T) {
 func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 	for list, want := range map[string]string{
 		"url:keyword":                     "no field is text",
-		"a:text,b:txt":                    `field "b": unknown type of a field "txt": want text, keyword, number, date, geo, stored or vector`,
+		"a:text,b:txt":                    `field "b": unknown type of a field "txt": want text, keyword, number, date, geo, stored, vector or sparse`,
 		"a:text,A:keyword":                `field "A" is named twice`,
 		"a:text,n:number:english":         `option "english"`,
 		"a:text,n:number:weight=2":        "a weight needs a text field",
@@ -78,6 +80,8 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		"a:text,k:keyword:from=":          "an empty name",
 		"a:text,g:geo:from=x/y/z":         "want one column, or two",
 		"a:text:missing=NA":               "missing has no effect on text",
+		"a:text,v:sparse:unstored":        "unstored and missing have no effect on weighted tokens",
+		"a:text,v:sparse:english":         "want the scale of the weights",
 		"../a:text":                       "want a name of letters",
 		"release year:number,a:text":      "from=",
 		":text":                           "want a name of 1 to 64 bytes",

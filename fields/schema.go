@@ -27,10 +27,11 @@ const (
 	Geo                 // one point on the globe, to filter by
 	Stored              // kept to be shown, not searched
 	Vector              // numbers of a fixed count, to find documents with similar ones
+	Sparse              // weighted tokens, as those of learned sparse retrieval, to rank by
 )
 
 var typeNames = choice.New[Type]("type of a field", "text", "keyword", "number", "date", "geo",
-	"stored", "vector")
+	"stored", "vector", "sparse")
 
 func (t Type) String() string { return typeNames.Of(t) }
 
@@ -41,7 +42,10 @@ func (t Type) MarshalText() ([]byte, error) { return typeNames.Text(t) }
 func (t *Type) UnmarshalText(name []byte) error { return typeNames.Set(t, string(name)) }
 
 // HasColumn reports whether values of the type are kept in a column, for filters and sorting.
-func (t Type) HasColumn() bool { return t != Text && t != Stored && t != Vector }
+func (t Type) HasColumn() bool { return t >= Keyword && t <= Geo }
+
+// HasIndex reports whether fields of the type have an index of their own.
+func (t Type) HasIndex() bool { return t == Text || t == Sparse }
 
 // Field is one field of a Schema.
 type Field struct {
@@ -54,6 +58,7 @@ type Field struct {
 	// one called Name. A point may come from two, latitude and longitude.
 	From []string `json:"from,omitempty"`
 	// Analyzer is the name of the analyzer of a text field, or a chain; "" means that of the index.
+	// That of a sparse field is impact, or impact:SCALE to multiply and round weights.
 	Analyzer string `json:"analyzer,omitempty"`
 	// Weight is the weight of a text field in BM25F; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
@@ -114,14 +119,24 @@ func (s *Schema) Of(t Type) (list []int) {
 	return list
 }
 
+// Indexed returns the numbers of the fields that have an index of their own.
+func (s *Schema) Indexed() (list []int) {
+	for i := range s.Fields {
+		if s.Fields[i].Type.HasIndex() {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
 // Has reports whether test returns true for at least one field.
 func (s *Schema) Has(test func(*Field) bool) bool {
 	return slices.ContainsFunc(s.Fields, func(f Field) bool { return test(&f) })
 }
 
 // IsStored reports whether the values of a field are stored, so that they can be shown.
-// Vectors are kept for searches alone.
-func IsStored(f *Field) bool { return !f.Unstored && f.Type != Vector }
+// Vectors and weighted tokens are kept for searches alone.
+func IsStored(f *Field) bool { return !f.Unstored && f.Type != Vector && f.Type != Sparse }
 
 // Equal reports whether two schemas are equal.
 func (s *Schema) Equal(t *Schema) bool {
@@ -173,7 +188,11 @@ func (f *Field) check() error {
 	switch {
 	case slices.ContainsFunc(append([]string{f.Analyzer, f.Split, f.Missing}, f.From...), notUTF8):
 		return errors.New("the options are not UTF-8")
-	case f.Type != Text && f.Analyzer != "":
+	case f.Type == Sparse && f.Analyzer != sparseAnalyzer && !strings.HasPrefix(f.Analyzer, sparseAnalyzer+":"):
+		return fmt.Errorf("analyzer %q: weighted tokens have impact, or impact:SCALE", f.Analyzer)
+	case f.Type == Sparse && (f.Unstored || f.Missing != ""):
+		return errors.New("unstored and missing have no effect on weighted tokens, which are not stored and may be missing")
+	case !f.Type.HasIndex() && f.Analyzer != "":
 		return fmt.Errorf("an analyzer (%s) needs a text field, not a %s", f.Analyzer, f.Type)
 	case f.Type != Text && f.Weight != 0:
 		return fmt.Errorf("a weight needs a text field, not a %s", f.Type)
@@ -197,6 +216,15 @@ func (f *Field) check() error {
 		return errors.New("from: an empty name")
 	}
 	return nil
+}
+
+// sparseAnalyzer reads weighted tokens; package text has it.
+const sparseAnalyzer = "impact"
+
+// isScale reports whether an option is a number, which the analyzer checks.
+func isScale(item string) bool {
+	_, err := strconv.ParseUint(item, 10, 32)
+	return err == nil
 }
 
 func notUTF8(s string) bool { return !utf8.ValidString(s) }
@@ -262,6 +290,7 @@ func ParseList(list []string) (*Schema, error) {
 		}
 		s.Fields = append(s.Fields, f)
 	}
+	s.fill()
 	return s, s.Check()
 }
 
@@ -292,11 +321,16 @@ func (f *Field) options(list string) error {
 				return fmt.Errorf("weight %q: want a positive number", value)
 			}
 		case f.Type == Vector && f.vectorOption(item):
+		case f.Type == Sparse && f.Analyzer == "" && isScale(item):
+			f.Analyzer = sparseAnalyzer + ":" + item
 		case item == "unstored":
 			f.Unstored = true
 		case f.Type == Text && !given && f.Analyzer == "":
 			f.Analyzer = item
 		default:
+			if f.Type == Sparse {
+				return fmt.Errorf("option %q: want the scale of the weights, as in v:sparse:100, or from=COLUMN", item)
+			}
 			if f.Type == Vector {
 				return fmt.Errorf("option %q: want the number of dimensions, %s, %s, optional or from=COLUMN",
 					item, strings.Join(metricNames.List(), ", "), strings.Join(precisionNames.List(), ", "))
@@ -346,5 +380,15 @@ func ParseJSON(data []byte) (*Schema, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, errors.New("want one JSON object and nothing after it")
 	}
+	s.fill()
 	return s, s.Check()
+}
+
+// fill names the analyzer of sparse fields that name none.
+func (s *Schema) fill() {
+	for i := range s.Fields {
+		if f := &s.Fields[i]; f.Type == Sparse && f.Analyzer == "" {
+			f.Analyzer = sparseAnalyzer
+		}
+	}
 }

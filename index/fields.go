@@ -55,11 +55,11 @@ func (r *Reader) openSchema(f *sections.File) error {
 		return err
 	}
 	r.fields.stamps, err = parseStamps(b)
-	for _, i := range s.Of(fields.Text) {
+	for _, i := range s.Indexed() {
 		r.fields.names = append(r.fields.names, s.Fields[i].Name)
 	}
 	if err == nil && len(r.fields.stamps) != len(r.fields.names) {
-		err = fmt.Errorf("corrupted: %d indexes of %d text fields", len(r.fields.stamps), len(r.fields.names))
+		err = fmt.Errorf("corrupted: %d indexes of %d fields", len(r.fields.stamps), len(r.fields.names))
 	}
 	return err
 }

@@ -41,7 +41,7 @@ const columnShare = 3
 // MemoryForFields returns the least BuildOptions.Memory for documents with fields whose texts have
 // up to longest bytes, and whose columns take that many in all; see [columns.Batch.Bytes].
 func MemoryForFields(s *fields.Schema, longest, columns int64) int64 {
-	memory := text.MemoryFor(longest) * int64(len(s.Of(fields.Text))+1)
+	memory := text.MemoryFor(longest) * int64(len(s.Indexed())+1)
 	return max(memory+memory/(columnShare-1), columns*columnShare) + columnShare*int64(len(s.Fields)+1)
 }
 
@@ -55,7 +55,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 	analyzers := make([]text.Analyzer, len(s.Fields))
 	for i := range s.Fields {
 		field := &s.Fields[i]
-		if field.Type != fields.Text {
+		if !field.Type.HasIndex() {
 			continue
 		}
 		if field.Analyzer == "" {
@@ -70,7 +70,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 	if f, err = startFields(w, s); err != nil {
 		return nil, err
 	}
-	texts := s.Of(fields.Text)
+	texts := s.Indexed()
 	f.share = w.memory
 	if f.columns != nil {
 		f.share -= w.memory / columnShare
@@ -81,7 +81,7 @@ func newFieldWriter(w *Writer, s *fields.Schema, o BuildOptions) (f *fieldWriter
 			field: i, analyzer: analyzers[i], docs: make([][]text.Document, o.Threads),
 			inverter: weigh.NewInverter(weigh.InvertOptions{
 				Analyzer: analyzers[i], Threads: o.Threads, Memory: f.share, TempDir: o.TempDir, MaxWord: MaxWord,
-				Positions: o.Positions,
+				Positions: o.Positions && !text.OfWeights(analyzers[i].Name()),
 			}),
 		})
 	}
@@ -180,8 +180,8 @@ func (f *fieldWriter) finish(ctx context.Context, w *Writer, o BuildOptions) err
 		}
 		err = f.writeText(w, f.schema.Fields[t.field].Name, func(sub *Writer) error {
 			return sub.addInversion(ctx, v,
-				BuildOptions{Analyzer: t.analyzer, Threads: o.Threads, Positions: o.Positions,
-					numbered: true})
+				BuildOptions{Analyzer: t.analyzer, Threads: o.Threads, numbered: true,
+					Positions: o.Positions && !text.OfWeights(t.analyzer.Name())})
 		})
 		if err := errors.Join(err, v.Close()); err != nil {
 			return err

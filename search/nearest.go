@@ -68,20 +68,29 @@ type VectorScore struct {
 
 // VectorField returns the vector field of a name, or the only one if the name is empty.
 func VectorField(schema *fields.Schema, name string) (*fields.Field, error) {
+	return fieldOf(schema, name, fields.Vector, "vectors")
+}
+
+// SparseField returns the field of weighted tokens of a name, or the only one if the name is empty.
+func SparseField(schema *fields.Schema, name string) (*fields.Field, error) {
+	return fieldOf(schema, name, fields.Sparse, "weighted tokens")
+}
+
+func fieldOf(schema *fields.Schema, name string, t fields.Type, what string) (*fields.Field, error) {
 	if schema == nil {
-		return nil, ask.Refuse("vector: the documents of the index have no fields")
+		return nil, ask.Refuse("%v: the documents of the index have no fields", t)
 	}
-	all := schema.Of(fields.Vector)
-	names := schema.Names(func(f *fields.Field) bool { return f.Type == fields.Vector })
+	all := schema.Of(t)
+	names := schema.Names(func(f *fields.Field) bool { return f.Type == t })
 	switch at := schema.Find(name); {
 	case len(all) == 0:
-		return nil, ask.Refuse("vector: no field of the index has vectors")
+		return nil, ask.Refuse("%v: no field of the index has %s", t, what)
 	case name == "" && len(all) > 1:
-		return nil, ask.Refuse("vector: name a field: %s", strings.Join(names, " or "))
+		return nil, ask.Refuse("%v: name a field: %s", t, strings.Join(names, " or "))
 	case name == "":
 		return &schema.Fields[all[0]], nil
-	case at < 0 || schema.Fields[at].Type != fields.Vector:
-		return nil, ask.Refuse("vector: unknown vector field %q: want %s", name, strings.Join(names, " or "))
+	case at < 0 || schema.Fields[at].Type != t:
+		return nil, ask.Refuse("%v: unknown %v field %q: want %s", t, t, name, strings.Join(names, " or "))
 	default:
 		return &schema.Fields[at], nil
 	}

@@ -116,6 +116,7 @@ type (
 	//	tree-lists        a tree: the matching documents as a set, then scored list by list
 	//	tree-conjunction  mandatory words and phrases, led by the rarest list
 	//	tree-sparse       any of several words, within a filter that leaves few documents
+	//	tree-beside       words and weighted tokens of a field: sums of the best of each
 	//	gpu-pair          up to two words in one launch; the score for two is guessed
 	//	gpu-one           up to four words in one launch
 	//	gpu-general       any number of words, in three launches

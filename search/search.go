@@ -128,7 +128,7 @@ func checkAnalyzers(r *segments.Reader, given []text.Analyzer) (text.Analyzer, m
 	}
 	a, err := find(r.Analyzer(), "", "the words of the index")
 	if s := r.Schema(); err == nil && s != nil {
-		for _, i := range s.Of(fields.Text) {
+		for _, i := range s.Indexed() {
 			if f := &s.Fields[i]; f.Analyzer != "" && err == nil {
 				_, err = find(f.Analyzer, f.Name, fmt.Sprintf("the words of field %q", f.Name))
 			}

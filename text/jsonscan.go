@@ -339,8 +339,8 @@ func (s *jsonScanner) isWhole(wanted []int) bool {
 	return false
 }
 
-// takenWhole are the types of fields whose arrays are one value.
-var takenWhole = []fields.Type{fields.Geo, fields.Vector}
+// takenWhole are the types of fields whose objects and arrays are one value.
+var takenWhole = []fields.Type{fields.Geo, fields.Vector, fields.Sparse}
 
 // whole takes an object or an array as it is. Package fields parses vectors, and points, of which
 // it refuses an array, as its order of latitude and longitude is ambiguous; the analyzer parses

@@ -31,6 +31,7 @@ type searchFlags struct {
 	parallel               parallelFlags
 	tokenFile              string
 	vectorOf               string
+	sparseOf               string      // file of topics with weighted tokens
 	vectors                [][]float32 // of vectorOf, or of topics
 	encoder                encoderFlags
 	coder                  *encoder.Encoder // while it is open
@@ -150,7 +151,8 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 		"encoding of the topics: utf-8, latin1, windows-1252, utf-16 or another name of the WHATWG standard, "+
 			"or bytes for no conversion (default utf-8; bytes if the index's analyzer is whitespace or ascii)")
 	fl.StringVar(&f.vectorOf, "vector-of", "", "`FILE` with the vector of the query, or - for standard input: a JSON array, .npy or .fvecs; with --topics it has one for each, in their order")
-	group(cmd, "Vectors", "vector-of")
+	fl.StringVar(&f.sparseOf, "sparse-of", "", "`FILE` of topics with weighted tokens, which have the IDs of those of --topics")
+	group(cmd, "Vectors", "vector-of", "sparse-of")
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
 	group(cmd, "Topics", "topics", "run", "tag", "query-language", "topic-field", "topic-ids", "encoding")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
@@ -163,7 +165,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: give only one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "count", "from", "after", "plain", "show", "facet", "sort"} {
+	for _, name := range []string{"explain", "snippets", "count", "from", "after", "plain", "show", "facet", "sort", "sparse"} {
 		if f.topics != "" && f.set(name) {
 			return usagef("--%s needs a query; leave it out with --topics", name)
 		}
@@ -174,7 +176,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 	if f.ask.Algorithm == search.Tiles && a.engine != engine.GPU {
 		return usagef("--algorithm %v needs --engine gpu", f.ask.Algorithm)
 	}
-	for _, name := range []string{"encoding", "topic-ids", "topic-field", "query-language"} {
+	for _, name := range []string{"encoding", "topic-ids", "topic-field", "query-language", "sparse-of"} {
 		if f.topics == "" && f.set(name) {
 			return usagef("--%s needs --topics", name)
 		}
@@ -203,6 +205,9 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	defer s.Close()
+	if f.sparseOf != "" {
+		f.ask.Sparse = noTokens // until each topic has its own
+	}
 	var r search.Request
 	var details api.Details
 	if f.encodeTopic == "" { // encodeTopics does it once there are vectors
@@ -227,11 +232,14 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return a.searchTopics(ctx, s, r, f)
 	case f.all:
 		return a.searchAll(ctx, s, r, details, words, f)
-	case words != "" || r.Nearest != nil:
+	case words != "" || r.Nearest != nil || f.ask.Sparse != "":
 		return a.searchOne(ctx, s, r, details, words, f)
 	}
 	return a.searchLines(ctx, s, r, details, f)
 }
+
+// noTokens are weighted tokens without any.
+const noTokens = "{}"
 
 // readVectors reads the vectors of --vector-of. The first becomes that of the question.
 func (f *searchFlags) readVectors(a *app, cmd *cobra.Command) (err error) {

@@ -57,7 +57,7 @@ func (a *app) searchRemote(ctx context.Context, address, words string, f *search
 	if err != nil {
 		return err
 	}
-	if words == "" && len(f.ask.Vector) == 0 {
+	if words == "" && len(f.ask.Vector) == 0 && f.ask.Like == "" && f.ask.Sparse == "" {
 		return usagef("the query is missing: a server answers one query")
 	}
 	token, err := readToken("token-file", f.tokenFile)

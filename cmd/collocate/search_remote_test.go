@@ -32,12 +32,14 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"vector": {"1,-2.5", "vector", "1,-2.5"}, "vector-field": {"v", "vector_field", "v"},
 		"vector-weight": {"2", "vector_weight", "2"}, "word-weight": {"3", "word_weight", "3"},
 		"like": {"d7", "like", "d7"}, "encode": {"also", "encode", "also"}, "fusion": {"rrf", "fusion", "rrf"},
-		"depth":         {"50", "depth", "50"},
+		"depth":  {"50", "depth", "50"},
+		"sparse": {`{"a":2}`, "sparse", `{"a":2}`}, "sparse-field": {"v", "sparse_field", "v"},
+		"sparse-weight": {"2", "sparse_weight", "2"},
 		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}
 	refused := []string{
-		"topics", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
+		"topics", "sparse-of", "topic-field", "topic-ids", "encoding", "query-language", "run", "tag", "batch",
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",
 		"block-threads", "slice", "insert", "start-threshold", "compressed",
 		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",

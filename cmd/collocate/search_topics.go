@@ -178,8 +178,18 @@ func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []
 	[]search.Request, error) {
 	all, about, ask := make([]search.Request, len(topics)), api.AboutIndex(s), f.ask
 	ask.Plain = !f.language
+	tokens, err := f.readSparse()
+	if err != nil {
+		return nil, err
+	}
 	for i, t := range topics {
-		if all[i] = r; strings.TrimSpace(t.Text) == "" {
+		if f.sparseOf != "" {
+			var ok bool
+			if ask.Sparse, ok = tokens[t.ID]; !ok {
+				return nil, fmt.Errorf("%s has no topic %s", f.sparseOf, t.ID)
+			}
+		}
+		if all[i] = r; strings.TrimSpace(t.Text+ask.Sparse) == "" {
 			continue // it has no answers
 		}
 		if err := ask.Ask(about, &all[i], t.Text); err != nil {
@@ -187,6 +197,22 @@ func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []
 		}
 	}
 	return all, nil
+}
+
+// readSparse reads the topics of --sparse-of, by their IDs.
+func (f *searchFlags) readSparse() (map[string]string, error) {
+	if f.sparseOf == "" {
+		return nil, nil
+	}
+	topics, err := trec.ReadTopics(f.sparseOf, trec.TopicOptions{})
+	if err != nil {
+		return nil, err
+	}
+	list := make(map[string]string, len(topics))
+	for _, t := range topics {
+		list[t.ID] = t.Text
+	}
+	return list, nil
 }
 
 // filterOnce finds the documents of the filter that all requests have, if it is apart from their

@@ -12,7 +12,7 @@ import (
 type splitter struct {
 	field    int // -1 means all
 	analyzer text.Analyzer
-	own      bool // package text does not have it
+	fails    bool // it may not split every text: it reads weights, or is a program's own
 }
 
 // splitters returns the analyzers of a schema. The first is that of the index.
@@ -24,11 +24,11 @@ func splitters(s *fields.Schema, given []text.Analyzer) (list []splitter, err er
 		var a text.Analyzer
 		if a, err = text.ParseAnalyzer(name, given...); err == nil {
 			_, unknown := text.ParseAnalyzer(name)
-			list = append(list, splitter{field, a, unknown != nil})
+			list = append(list, splitter{field, a, unknown != nil || text.OfWeights(name)})
 		}
 	}
 	add(-1, given[0].Name())
-	for _, i := range s.Of(fields.Text) {
+	for _, i := range s.Indexed() {
 		add(i, s.Fields[i].Analyzer)
 	}
 	return list, err
@@ -40,7 +40,8 @@ const roomy = index.MaxWord / 4
 
 // trySplitting returns an error if the words of a document with fields could not be written. They
 // are found again when the documents are written; an error would be too late then, as all of them
-// would be lost. Only long texts, and those of analyzers of a program's own, may have such words.
+// would be lost. Only long texts, those of analyzers of a program's own, and weights may have such
+// words.
 func (b *buffer) trySplitting(d *text.Document) error {
 	for _, s := range b.splitters {
 		body := d.Text
@@ -49,7 +50,7 @@ func (b *buffer) trySplitting(d *text.Document) error {
 				body = d.Fields[s.field][0]
 			}
 		}
-		if len(body) == 0 || !s.own && len(body) < roomy {
+		if len(body) == 0 || !s.fails && len(body) < roomy {
 			continue
 		}
 		b.tokens.WantSource = b.places && len(d.Breaks) > 0

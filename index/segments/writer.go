@@ -316,7 +316,7 @@ func (w *Writer) checkFields(s *fields.Schema) error {
 		return nil
 	}
 	own := append([]text.Analyzer{w.o.Analyzer}, w.o.Analyzers...)
-	for _, i := range s.Of(fields.Text) {
+	for _, i := range s.Indexed() {
 		f := &s.Fields[i]
 		if _, err := text.ParseAnalyzer(f.Analyzer, own...); f.Analyzer != "" && err != nil {
 			return text.Missing(fmt.Sprintf("segments: the words of field %q", f.Name), f.Analyzer, err)
@@ -329,7 +329,7 @@ func (w *Writer) checkFields(s *fields.Schema) error {
 // it.
 func (w *Writer) withAnalyzers(s *fields.Schema) *fields.Schema {
 	s = s.With(slices.Clone(s.Fields))
-	for _, i := range s.Of(fields.Text) {
+	for _, i := range s.Indexed() {
 		if s.Fields[i].Analyzer == "" {
 			s.Fields[i].Analyzer = w.o.Analyzer.Name()
 		}

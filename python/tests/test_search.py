@@ -556,3 +556,30 @@ def test_vectors_beside_words():
         assert len(ix.search("dog", 5, vector=query.tolist(), fusion="rrf")) == 5
         with pytest.raises(ValueError, match="a vector of 7 dimensions: want 8"):
             ix.search("", vector=query[:7])
+
+
+def test_weighted_tokens_beside_words():
+    rng = np.random.default_rng(7)
+    tokens = [
+        {f"t{t}": int(w) for t, w in zip(rng.choice(30, 8, replace=False), rng.integers(1, 99, 8))}
+        for _ in range(50)
+    ]
+    docs = [
+        {"id": str(i), "body": "cat" if i % 3 else "dog", "v": v} for i, v in enumerate(tokens)
+    ]
+    with Index.build(docs, schema=["body:text", "v:sparse"]) as ix:
+        query = {"t1": 3, "t7": 2, "t11": 5}
+        dot = np.array([sum(w * v.get(t, 0) for t, w in query.items()) for v in tokens])
+        hits = ix.search("", 5, sparse=query)
+        assert hits.docs.tolist() == np.argsort(-dot, kind="stable")[:5].tolist()
+        assert hits.scores.tolist() == sorted(dot.tolist(), reverse=True)[:5]
+        words = {h.doc: h.score for h in ix.search("dog", 50)}
+        both = np.array([words.get(i, 0) for i in range(50)]) + 0.01 * dot
+        text = collocate.weighted([query])[0]
+        for sparse in query, text:
+            found = ix.search("dog", 5, sparse=sparse, sparse_weight=0.01)
+            assert found.docs.tolist() == np.argsort(-both, kind="stable")[:5].tolist()
+        with pytest.raises(ValueError, match="not a whole number"):
+            ix.search("", sparse={"t1": 0.5})
+        with pytest.raises(ValueError, match="it needs sparse"):
+            ix.search("dog", sparse_weight=2)

@@ -162,7 +162,10 @@ class Search(TypedDict, total=False):
         "the field with the documents' vectors; it may be left out if there is only one",
     ]  # fmt: skip
     vector_weight: Annotated[float, 1, "weight of the similarity beside words"]
-    word_weight: Annotated[float, 1, "weight of the words' score beside a vector"]
+    word_weight: Annotated[
+        float, 1,
+        "weight of the words' score beside a vector or weighted tokens",
+    ]  # fmt: skip
     fusion: Annotated[
         str, "sum",
         "how words and vector become one score: sum: added with their weights; shares: the same, "
@@ -170,6 +173,17 @@ class Search(TypedDict, total=False):
         "the lists of the best by each, added",
     ]  # fmt: skip
     depth: Annotated[int, 100, "rrf: length of the lists that are combined"]
+    sparse: Annotated[
+        str, "",
+        "rank by the dot product of these weighted tokens, such as "
+        "{\"solar\":80,\"eclipse\":150}, and those of documents, exactly: alone, or added to the "
+        "score of the query's words, which then only add",
+    ]  # fmt: skip
+    sparse_field: Annotated[
+        str, "",
+        "the field with the documents' weighted tokens; it may be left out if there is only one",
+    ]  # fmt: skip
+    sparse_weight: Annotated[float, 1, "weight of the dot product beside words"]
     boost: Annotated[
         str, "",
         "raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) "

@@ -23,6 +23,7 @@ from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .errors import warn
 from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
+from .weights import weighted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -333,6 +334,8 @@ class Index:
             args["synonyms"] = _rules(synonyms)
         if (vector := args.get("vector")) is not None:
             args["vector"] = np.asarray(vector, dtype=np.float64).ravel().tolist()
+        if isinstance(sparse := args.get("sparse"), Mapping):
+            (args["sparse"],) = weighted([sparse])
         for name, value in (
             ("field_weights", field_weights), ("syntax", syntax), ("threads", threads),
         ):  # fmt: skip

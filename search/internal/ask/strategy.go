@@ -37,6 +37,7 @@ const (
 	TreeLists                            // a tree, list by list within its answers
 	TreeConjunction                      // mandatory words and phrases, led by the rarest list
 	TreeSparse                           // any of several words, within few documents
+	TreeBeside                           // words and weighted tokens: sums of the best of each
 	GPUPair                              // up to two words in one launch, with a guessed threshold
 	GPUOne                               // up to four words in one launch
 	GPUGeneral                           // any number of words: plan, score and pick
@@ -50,7 +51,7 @@ var strategyNames = choice.New[uint8]("strategy",
 	"one-from-top", "one-guess", "one-levels", "one-blocks", "or-from-top", "or-guess",
 	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "or-impacts", "and-guess",
 	"and-best-first", "and-blocks",
-	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse",
+	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse", "tree-beside",
 	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long",
 	"filter-lists")
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/fielded"
@@ -32,6 +33,7 @@ type Engine struct {
 	all      []*Engine                  // the segments of the index, if there are several
 	own      []text.Analyzer            // that package text does not have
 	usual    model.Model                // of requests that name none
+	tokens   bool                       // this is a field of weighted tokens
 	whole    *lookup.Lexicons           // looks words up in all of them
 	fielded  *fielded.Engine
 }
@@ -55,13 +57,18 @@ func usual(a text.Analyzer) model.Model {
 	return model.BM25{}
 }
 
-// ModelOf returns the model of a request: the given one, or else the usual one of the index.
+// ModelOf returns the model of a request: the given one, or else the usual one of the index. Fields
+// of weighted tokens have that one alone.
 func (e *Engine) ModelOf(m model.Model) model.Model {
-	if m == nil {
+	if m == nil || e.tokens {
 		return e.usual
 	}
 	return m
 }
+
+// OfTokens reports whether the words are weighted tokens of a field, which have dot products
+// whatever the model of a request.
+func (e *Engine) OfTokens() bool { return e.tokens }
 
 // Several reports whether this is one of several segments of an index.
 func (e *Engine) Several() bool { return e.whole != nil }
@@ -100,6 +107,9 @@ func (e *Engine) Field(name string) (*Engine, error) {
 			f.Collection.All.Docs += own.Docs
 			f.Collection.All.Tokens += own.Tokens
 		}
+	}
+	if s := e.Index.Schema(); s.Fields[s.Find(name)].Type == fields.Sparse {
+		f.tokens = true
 	}
 	if e.fields == nil {
 		e.fields = map[string]*Engine{}

@@ -18,6 +18,9 @@ func (x *exec) field(q query.Field, weight float64) (n *node, err error) {
 		n, err = x.compile(q.Part, weight)
 		return err
 	})
+	if n != nil {
+		n.each(func(leaf *node) { leaf.scale = weight })
+	}
 	if n != nil && n.from != nil && n.kind != boolean {
 		n.from = query.Field{Name: q.Name, Part: n.from}
 	}
@@ -40,7 +43,7 @@ func (x *exec) in(q query.Field, do func() error) error {
 	case at < 0:
 		return ask.Refuse("%v: unknown field %q: want one of %s", q, q.Name,
 			strings.Join(schema.Names(func(*fields.Field) bool { return true }), ", "))
-	case schema.Fields[at].Type == fields.Text:
+	case schema.Fields[at].Type.HasIndex():
 		f, err := x.e.Field(q.Name)
 		if err != nil {
 			return err
@@ -73,7 +76,7 @@ func (x *exec) hasValues(name string) bool {
 		return false
 	}
 	at := schema.Find(name)
-	return at >= 0 && schema.Fields[at].Type != fields.Text
+	return at >= 0 && !schema.Fields[at].Type.HasIndex()
 }
 
 // value returns the node for a value, a range or a box in a column; nil for a query with parts.

@@ -41,8 +41,10 @@ const (
 type node struct {
 	kind kind
 	role role // in its parent
-	from query.Node
-	src  *eval.Engine // for words and phrases: the index, or that of a field
+	// scale is the weight of the field of weighted tokens that the node is in.
+	scale float64
+	from  query.Node
+	src   *eval.Engine // for words and phrases: the index, or that of a field
 
 	// For words and phrases: the words and their scorers. A pattern is scored as the single word
 	// whole.
@@ -200,7 +202,7 @@ func (x *exec) times(weight float64, word int) float64 {
 func (x *exec) wordsOf(s string) (list []string, err error) {
 	tok := tokens.Get().(*text.Tokens)
 	defer tokens.Put(tok)
-	tok.At, x.at, x.over = tok.At[:0], x.at[:0], x.over[:0]
+	tok.At, tok.Counts, x.at, x.over = tok.At[:0], tok.Counts[:0], x.at[:0], x.over[:0]
 	if err := x.src.Analyzer.Analyze(bytesOf(s), tok); err != nil {
 		return nil, fmt.Errorf("analyze the query: %w", err)
 	}

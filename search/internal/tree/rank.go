@@ -530,7 +530,9 @@ func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Resu
 			"add a word, put # before what only filters, or take another model")
 	}
 	var list []ask.Word
+	tokens := false
 	p.roots[0].each(func(n *node) {
+		tokens = tokens || n.src.OfTokens()
 		for _, t := range n.terms {
 			at := slices.IndexFunc(list, func(w ask.Word) bool { return w.Text == t.Text })
 			if at < 0 {
@@ -539,6 +541,9 @@ func (p *plan) rankFielded(live []*docset.Set, k int, r *ask.Request) (*ask.Resu
 			list[at].Weight += t.Weight
 		}
 	})
+	if tokens {
+		return nil, ask.Refuse("bm25f: it scores words of text fields, and the query has weighted tokens: take another model")
+	}
 	within := make([]*docset.Set, len(live))
 	for i, x := range p.parts {
 		var err error

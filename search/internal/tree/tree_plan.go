@@ -75,6 +75,13 @@ var treePlan = []strategy{
 		},
 	},
 	{
+		name: ask.TreeBeside,
+		why: "for an OR of words and of weighted tokens in fields of their own: sum up the best of " +
+			"each, until no other document can be among the best",
+		worth: (*plan).worthBeside,
+		run:   (*plan).rankBeside,
+	},
+	{
 		name: ask.TreePhrase,
 		why: "if only one phrase scores: skip blocks by the bound of its rarest word, and read " +
 			"positions last",

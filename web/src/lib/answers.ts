@@ -269,7 +269,7 @@ export interface IndexSize {
   deleted?: number // Deleted counts the documents that were deleted but are still part of the statistics.
   documents: number // Documents, including deleted ones (see Deleted).
   fields?: {
-    analyzer?: string // The name of the analyzer of a text field, or a chain; "" means that of the index.
+    analyzer?: string // The name of the analyzer of a text field, or a chain; "" means that of the index. That of a sparse field is impact, or impact:SCALE to multiply and round weights.
     dim?: number // The number of dimensions of a vector field, 1 to MaxDim.
     from?: string[] // From names the columns or JSON fields that hold the values; if it is empty, they are in the one called Name. A point may come from two, latitude and longitude.
     metric?: string // Metric says how vectors of the field are compared; the zero value is Cosine.
