@@ -52,6 +52,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,6 +91,10 @@ type Options struct {
 	NoText bool
 	// NoPositions leaves the positions of words out of a new index. There are no phrases then.
 	NoPositions bool
+	// Fetch opens indexes at addresses such as s3://bucket/name: bucket.Fetch of package
+	// index/bucket. nil refuses them, so that programs without them need no client for S3.
+	Fetch func(ctx context.Context, address string,
+		build func(dir string, o segments.Options) error) (segments.Copy, error)
 	// RefreshEvery is the time between two looks for what other programs have committed; 0 means
 	// that only Commit and Refresh look.
 	RefreshEvery time.Duration
@@ -119,11 +124,15 @@ type Options struct {
 
 // Index is an open index.
 type Index struct {
-	dir     string
+	dir     string // or its address
+	folder  string // dir, or that of the copy
 	options Options
-	schema  *fields.Schema // nil if documents have no fields
-	fixed   bool           // it cannot be changed
-	scratch *scratch       // where it is, if that is temporary
+	schema  *fields.Schema  // nil if documents have no fields
+	fixed   bool            // it cannot be changed
+	scratch *scratch        // where it is, if that is temporary
+	copy    segments.Copy   // of the index, if that is at an address
+	cut     func()          // ends requests of the copy
+	asking  context.Context // of these requests
 
 	current current // what searches read
 
@@ -141,10 +150,21 @@ type Index struct {
 // say how; otherwise a missing one is fs.ErrNotExist. Others may have it open. The first change
 // takes the lock for writing, which Close releases: only one program at a time may change an index
 // (segments.ErrLocked).
+//
+// With Options.Fetch it also opens indexes at addresses such as s3://bucket/name, which any number
+// of programs may change at once. If a Commit fails there, the changes since the last one are lost,
+// and further ones may be made.
 func Open(dir string, o Options) (*Index, error) {
-	x := &Index{dir: dir, options: o, stop: make(chan struct{})}
-	if err := x.open(); err != nil {
-		return nil, fmt.Errorf("collocate: %w", err)
+	x := &Index{dir: dir, folder: dir, options: o, stop: make(chan struct{})}
+	err := x.adoptLike()
+	if err == nil {
+		err = x.fetch()
+	}
+	if err == nil {
+		err = x.open()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("collocate: %w", errors.Join(err, x.closeCopy()))
 	}
 	if o.RefreshEvery > 0 {
 		x.following.Go(x.follow)
@@ -193,19 +213,58 @@ func openScratch(o Options, files fs.FS) (*Index, error) {
 	return x, nil
 }
 
+// adoptLike makes Options.Schema of Options.Like.
+func (x *Index) adoptLike() (err error) {
+	o := &x.options
+	if o.Like == nil {
+		return nil
+	}
+	if o.Schema != nil {
+		return errors.New("both Options.Like and Options.Schema: give one")
+	}
+	o.Schema, err = SchemaOf(o.Like)
+	return err
+}
+
+// fetch makes a copy of the index if that is at an address, or makes the index there.
+func (x *Index) fetch() (err error) {
+	if !strings.Contains(x.dir, "://") {
+		return nil
+	}
+	if x.options.Fetch == nil {
+		return fmt.Errorf("%s: an index in a bucket: set Options.Fetch to the function of that name in package index/bucket",
+			x.dir)
+	}
+	build := x.make
+	if !x.known() {
+		build = nil
+	}
+	x.asking, x.cut = context.WithCancel(context.Background())
+	if x.copy, err = x.options.Fetch(x.asking, x.dir, build); err == nil {
+		x.folder = x.copy.Folder()
+	}
+	return err
+}
+
+func (x *Index) closeCopy() error {
+	if x.cut != nil {
+		x.cut()
+	}
+	if x.copy == nil {
+		return nil
+	}
+	return x.copy.Close()
+}
+
+// known reports whether the options say how an index is made.
+func (x *Index) known() bool {
+	return x.options.Schema != nil || x.options.Analyzer != ""
+}
+
 func (x *Index) open() (err error) {
 	o := &x.options
-	if o.Like != nil {
-		if o.Schema != nil {
-			return errors.New("both Options.Like and Options.Schema: give one")
-		}
-		if o.Schema, err = SchemaOf(o.Like); err != nil {
-			return err
-		}
-	}
-	known := o.Schema != nil || o.Analyzer != ""
 	for try, end := 0, time.Now().Add(mostWaiting); ; try++ {
-		s, err := search.Open(x.dir, o.Analyzers...)
+		s, err := search.Open(x.folder, o.Analyzers...)
 		if err == nil {
 			x.current.set(s)
 			if err := x.adopt(s.Index()); err != nil {
@@ -213,18 +272,18 @@ func (x *Index) open() (err error) {
 			}
 			return nil
 		}
-		if !vacant(x.dir) {
+		if !vacant(x.folder) {
 			if try < 100 && errors.Is(err, fs.ErrNotExist) { // it is being made
 				time.Sleep(mostWaiting / 1000)
 				continue
 			}
 			return err
 		}
-		if !known {
+		if !x.known() {
 			return fmt.Errorf("%s: no index is there: to make one, set Options.Like, Schema or Analyzer: %w",
 				x.dir, fs.ErrNotExist)
 		}
-		switch err := x.make(); { // and open it
+		switch err := x.make(x.folder, x.writerOptions()); { // and open it
 		case errors.Is(err, segments.ErrLocked) && time.Now().Before(end):
 			time.Sleep(mostWaiting / 1000) // another program makes it
 		case err != nil:
@@ -236,8 +295,8 @@ func (x *Index) open() (err error) {
 // mostWaiting is how long Open waits for another program that makes the index.
 const mostWaiting = 5 * time.Second
 
-// make makes an index without documents.
-func (x *Index) make() error {
+// make makes an index without documents in a folder.
+func (x *Index) make(dir string, to segments.Options) error {
 	o := &x.options
 	if o.Schema != nil { // chains are stored in one form
 		s := o.Schema.With(slices.Clone(o.Schema.Fields))
@@ -256,10 +315,10 @@ func (x *Index) make() error {
 			return fmt.Errorf("field %q: %w; your own go into Options.Analyzers", f.Name, err)
 		}
 	}
-	to := x.writerOptions()
+	to.Analyzers = o.Analyzers
 	to.Analyzer, to.Schema = analyzer, o.Schema
 	to.StoreText, to.Positions = !o.NoText && o.Schema == nil, !o.NoPositions
-	return segments.Create(x.dir, to)
+	return segments.Create(dir, to)
 }
 
 // vacant reports whether a folder is missing, or has nothing but what a writer leaves behind that
@@ -321,8 +380,20 @@ func (x *Index) write(fn func(*segments.Writer) error) error {
 	case x.fixed:
 		return ErrReadOnly
 	}
+	if x.copy != nil && x.writer != nil && x.writer.Err() != nil { // it may have been the network
+		err := x.writer.Close()
+		if x.writer = nil; err != nil {
+			return err
+		}
+	}
 	if x.writer == nil {
-		w, err := segments.NewWriter(x.dir, x.writerOptions())
+		newWriter := segments.NewWriter
+		if x.copy != nil {
+			newWriter = func(_ string, o segments.Options) (*segments.Writer, error) {
+				return x.copy.NewWriter(x.asking, o)
+			}
+		}
+		w, err := newWriter(x.folder, x.writerOptions())
 		if err != nil {
 			return err
 		}
@@ -457,6 +528,11 @@ func (x *Index) Refresh() (changed bool, err error) {
 	if x.closed {
 		return false, named("refresh", ErrClosed)
 	}
+	if x.copy != nil {
+		if _, err := x.copy.Refresh(x.asking); err != nil {
+			return false, named("refresh", err)
+		}
+	}
 	old := x.current.get()
 	defer old.release()
 	newer, err := old.searcher.Refresh()
@@ -524,7 +600,7 @@ func (x *Index) Close() error {
 	if x.scratch != nil {
 		err = errors.Join(err, x.scratch.remove())
 	}
-	return named("close", err)
+	return named("close", errors.Join(err, x.closeCopy()))
 }
 
 func named(call string, err error) error {

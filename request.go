@@ -410,18 +410,30 @@ func (x *Index) DeleteMatching(ctx context.Context, filter string) (n int, err e
 			return ErrClosed
 		}
 		defer g.release()
-		node, err := query.ParseFilter(filter, query.Options{And: true, Fields: g.searcher.Fields()})
+		in := g.searcher
+		if x.copy != nil { // others may have committed since
+			if err := w.Refresh(); err != nil {
+				return err
+			}
+			s, err := search.Open(w.Dir(), x.options.Analyzers...)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			in = s
+		}
+		node, err := query.ParseFilter(filter, query.Options{And: true, Fields: in.Fields()})
 		switch {
 		case err != nil:
 			return err
 		case node == nil:
 			return errors.New("an empty query: to delete all documents, say *")
 		}
-		found, err := g.searcher.Match(ctx, search.Request{Query: node})
+		found, err := in.Match(ctx, search.Request{Query: node})
 		if err != nil || len(found.Sets) == 0 {
 			return err
 		}
-		n, err = w.DeleteDocs(g.searcher.Index(), found.Sets)
+		n, err = w.DeleteDocs(in.Index(), found.Sets)
 		return err
 	})
 	return n, named("delete", err)

@@ -113,9 +113,10 @@ func TestServersOfABucket(t *testing.T) {
 	must(t, b, "POST", docs+"?refresh=true", `{"id":"ant","text":"A white ant"}`, 200)
 	must(t, a, "DELETE", docs+"/bear?refresh=true", "", 200)
 	both("white", "ant", "owl")
+	must(t, a, "POST", docs+"?refresh=true", `{"id":"owlet","text":"A white owl"}`, 200) // b has not seen it
 	deleted := decode[writeAnswer](t, must(t, b, "DELETE", docs+"?q=owl&refresh=true", "", 200))
-	if deleted.Deleted != 1 {
-		t.Errorf("%d documents match and were deleted, want 1", deleted.Deleted)
+	if deleted.Deleted != 2 {
+		t.Errorf("%d documents match and were deleted, want 2", deleted.Deleted)
 	}
 	both("white", "ant")
 	must(t, b, "POST", docs+"?refresh=true", `{"id":"asp","text":"A green asp"}`, 200)

@@ -396,6 +396,9 @@ func (c *writer) deleteMatching(w *segments.Writer, find func(*search.Searcher) 
 	defer c.v.letGo(g)
 	s := g.s
 	if c.ix.copy != nil { // others may have committed since
+		if err := w.Refresh(); err != nil {
+			return 0, err
+		}
 		if s, err = search.Open(w.Dir()); err != nil {
 			return 0, err
 		}

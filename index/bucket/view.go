@@ -29,6 +29,38 @@ type View struct {
 	g  *generations.Generation
 }
 
+// Fetch returns the newest generation of the index at an address, with the default Options. If
+// there is no index, it is made of what build writes to a folder, unless build is nil.
+func Fetch(ctx context.Context, address string, build func(dir string, o segments.Options) error) (segments.Copy, error) {
+	return FetchWith(ctx, address, Options{}, build)
+}
+
+// FetchWith is Fetch with Options.
+func FetchWith(ctx context.Context, address string, o Options,
+	build func(dir string, o segments.Options) error) (segments.Copy, error) {
+	if err := given.Context(ctx); err != nil {
+		return nil, err
+	}
+	x, err := Open(address, o)
+	if err != nil {
+		return nil, err
+	}
+	if build != nil {
+		is, err := x.Exists(ctx)
+		if err == nil && !is {
+			err = x.Make(ctx, segments.Options{}, build)
+		}
+		if err != nil && !errors.Is(err, generations.ErrExists) { // or another process makes it
+			return nil, err
+		}
+	}
+	v, err := x.View(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
 // View fetches a generation, the newest one for 0.
 func (x *Index) View(ctx context.Context, number uint64) (*View, error) {
 	for try := 0; ; try++ {

@@ -8,7 +8,7 @@ import (
 // Remote is the place of an index whose folder is a copy: see Options.Remote. A Writer calls its
 // methods one at a time, but for Merge.
 type Remote interface {
-	// Begin makes the folder the newest generation. It is called before the Writer reads it.
+	// Begin makes the folder the newest generation. It is called before a Writer reads it.
 	Begin() error
 	// NewName returns the name of a new segment, which no other one has.
 	NewName() string
@@ -54,6 +54,25 @@ func (w *Writer) publishRemotely() error {
 	if err != nil || !moved {
 		return err
 	}
+	return w.reload()
+}
+
+// Refresh makes a Writer with a Remote start from what others have published. There must be no
+// changes since the last Commit. Otherwise, and without a Remote, it does nothing.
+func (w *Writer) Refresh() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil || w.o.Remote == nil || w.changed {
+		return w.err
+	}
+	if err := w.o.Remote.Begin(); err != nil {
+		return w.fail(err)
+	}
+	return w.fail(w.reload())
+}
+
+// reload opens the segments of the folder again. The caller holds the lock.
+func (w *Writer) reload() error {
 	var errs []error
 	for _, s := range w.segs { // none is busy, since merges of this Writer are the Remote's
 		errs = append(errs, s.Close())

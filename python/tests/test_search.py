@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import collocate
-from collocate import CollocateWarning, Hit, Index
+from collocate import CollocateError, CollocateWarning, Hit, Index
 
 
 def test_one_query(index):
@@ -205,6 +205,29 @@ def test_add_and_delete(tmp_path):
         ix.add(["a text without an ID"])
     assert ix.delete([]) == 0
     assert ix.find(["c", "a"])[1] == -1
+
+
+def test_an_index_in_a_bucket(tmp_path):
+    """Here one in a folder, in the same format. Two of them change it at once."""
+    address = f"file://{tmp_path}/news"
+    with pytest.raises(FileNotFoundError, match="no index here"):
+        Index.open(address)
+    with pytest.raises(FileNotFoundError, match="no such bucket or folder"):
+        Index.open(f"file://{tmp_path}/nowhere/news")
+    with Index.build({"a": "one cat", "b": "two dogs"}, address) as ix, Index(address) as other:
+        with pytest.raises(CollocateError, match="there is an index already"):
+            Index.build({"a": "one cat"}, address)
+        assert ix.path == address
+        assert ix.add({"c": "three cats", "b": "a cat, too"}) == (2, 1)
+        assert other.add({"d": "the cat"}) == (1, 0)  # without having seen it
+        assert sorted(other.search("cat").ids) == ["a", "b", "d"]
+        assert ix.delete(["a", "nobody"]) == 1 and ix.delete(query="cats") == 1
+        other.refresh()
+        assert sorted(other.search("cat").ids) == ["b", "d"] and len(other) == 2
+        with pytest.raises(ValueError, match="compacted where it is"):
+            ix.compact(tmp_path / "whole")
+        assert ix.merge() == 0 and ix.compact() > 1
+        assert sorted(pickle.loads(pickle.dumps(ix)).search("cat").ids) == ["b", "d"]
 
 
 def test_the_query_language(docs):

@@ -51,16 +51,18 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 		return pipe.Reply{}, err
 	}
 	defer bounded(memory)()
-	err = index.Build(ctx, ask.Out, corpus, index.BuildOptions{
-		Analyzer:          an,
-		StoreText:         ask.StoreText,
-		Positions:         ask.Positions,
-		Reorder:           ask.Reorder,
-		AllowDuplicateIDs: ask.AllowDuplicateIDs,
-		Threads:           threads,
-		Memory:            memory,
-		Progress:          c.Stage("writing"),
-		Reordering:        c.Stage("reordering"),
+	err = buildAt(ctx, ask.Out, func(dir string) error {
+		return index.Build(ctx, dir, corpus, index.BuildOptions{
+			Analyzer:          an,
+			StoreText:         ask.StoreText,
+			Positions:         ask.Positions,
+			Reorder:           ask.Reorder,
+			AllowDuplicateIDs: ask.AllowDuplicateIDs,
+			Threads:           threads,
+			Memory:            memory,
+			Progress:          c.Stage("writing"),
+			Reordering:        c.Stage("reordering"),
+		})
 	})
 	return pipe.Reply{}, err
 }

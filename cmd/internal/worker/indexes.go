@@ -8,23 +8,24 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// openIndex opens the index in a folder. The reply has its statistics and the number by which later
-// calls refer to it.
-func (w *Worker) openIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error) {
+// openIndex opens the index in a folder or a bucket. The reply has its statistics and the number by
+// which later calls refer to it.
+func (w *Worker) openIndex(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
 		Path string `json:"path"`
 	}
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	s, err := search.Open(a.Path)
+	o, err := openAt(ctx, a.Path)
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	s := o.s
 	w.mu.Lock()
 	w.last++
 	number := w.last
-	w.open[number] = &opened{s: s}
+	w.open[number] = o
 	w.mu.Unlock()
 	return pipe.Reply{Result: map[string]any{"index": number, "stats": s.Index().Stats(),
 		"fields": s.Fields(), "stored": storedNames(s)}}, nil
@@ -112,9 +113,7 @@ func (w *Worker) closeIndex(_ context.Context, c *pipe.Call) (pipe.Reply, error)
 	}
 	o.Lock()
 	defer o.Unlock()
-	err := o.s.Close()
-	o.s = nil
-	return pipe.Reply{}, err
+	return pipe.Reply{}, o.close()
 }
 
 // ids returns the IDs of documents.

@@ -6,6 +6,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/text"
 )
@@ -37,11 +38,13 @@ func (w *Worker) add(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	o.Except, o.Threads, o.Memory, o.Root = []string{path}, threads, memory, ask.IDRoot
 	defer bounded(memory)()
 	var did api.Changed
-	err = did.Change(ctx, path, segments.Options{Analyzer: an}, true, c.Note, func(w *segments.Writer) (err error) {
-		did.Added, did.Replaced, err = w.AddCorpus(ctx, corpus, index.BuildOptions{
-			Threads: threads, Memory: memory, Progress: c.Stage("writing"),
+	err = changeAt(ctx, path, segments.Options{Analyzer: an}, func(dir string, o segments.Options) error {
+		return did.Change(ctx, dir, o, true, c.Note, func(w *segments.Writer) (err error) {
+			did.Added, did.Replaced, err = w.AddCorpus(ctx, corpus, index.BuildOptions{
+				Threads: threads, Memory: memory, Progress: c.Stage("writing"),
+			})
+			return err
 		})
-		return err
 	})
 	return pipe.Reply{Result: did}, err
 }
@@ -63,7 +66,11 @@ func (w *Worker) delete(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 			ids = append(ids, string(id))
 		}
 	}
-	did, _, err := ask.Do(ctx, path, ids, segments.Options{}, c.Note)
+	var did api.Changed
+	err := changeAt(ctx, path, segments.Options{}, func(dir string, o segments.Options) (err error) {
+		did, _, err = ask.Do(ctx, dir, ids, o, c.Note)
+		return err
+	})
 	return pipe.Reply{Result: did}, err
 }
 
@@ -73,6 +80,10 @@ func (w *Worker) merge(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var path string
 	if err := decode(c, api.MergeQuestion, &ask, map[string]any{"path": &path}); err != nil {
 		return pipe.Reply{}, err
+	}
+	if bucket.Is(path) {
+		merged, err := mergeAt(ctx, path, false)
+		return pipe.Reply{Result: api.Changed{Merged: merged}}, err
 	}
 	did, err := ask.Do(ctx, path, segments.Options{})
 	return pipe.Reply{Result: did}, err
@@ -84,6 +95,13 @@ func (w *Worker) compact(ctx context.Context, c *pipe.Call) (pipe.Reply, error) 
 	var path string
 	if err := decode(c, api.CompactQuestion, &ask, map[string]any{"path": &path}); err != nil {
 		return pipe.Reply{}, err
+	}
+	if bucket.Is(path) {
+		if ask.Out != "" {
+			return pipe.Reply{}, pipe.Valuef("out: an index in a bucket is compacted where it is")
+		}
+		merged, err := mergeAt(ctx, path, true)
+		return pipe.Reply{Result: api.Changed{Merged: merged}}, err
 	}
 	did, err := ask.Do(ctx, path, segments.Options{})
 	return pipe.Reply{Result: did}, err

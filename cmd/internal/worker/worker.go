@@ -17,6 +17,7 @@ import (
 	"github.com/collocate/collocate/cmd/internal/pipe"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/vectors"
@@ -35,7 +36,8 @@ type Worker struct {
 // opened is an open index. A search holds a read lock, so that the index is not closed meanwhile.
 type opened struct {
 	sync.RWMutex
-	s *search.Searcher
+	s    *search.Searcher
+	view *bucket.View // of an index in a bucket, or nil
 }
 
 // New returns a worker without indexes. version is what it reports as its own.
@@ -50,7 +52,7 @@ func (w *Worker) Serve(ctx context.Context, descriptor int) error {
 		return err // a search may still be reading an index
 	}
 	for _, o := range w.open {
-		err = errors.Join(err, o.s.Close())
+		err = errors.Join(err, o.close())
 	}
 	return err
 }

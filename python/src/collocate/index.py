@@ -43,8 +43,9 @@ _NOT_OF_ALL = {"k", "from_", "count", "facet", "collapse", "threads", "progress"
 class Index:
     """An index of documents. Make one with `Index.build` or `Index.open`.
 
-    An index is a folder. Several threads may use it at the same time. It also works after a fork
-    and in other processes: it is pickled as its path.
+    An index is a folder, or lies in a bucket at an address such as "s3://bucket/name", where any
+    number of processes change it at once. Several threads may use it at the same time. It also
+    works after a fork and in other processes: it is pickled as its path.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
@@ -52,7 +53,7 @@ class Index:
             raise ValueError(
                 f"{path} is a server, not a folder with an index: use collocate.connect({path!r})"
             )
-        self.path: str = os.path.abspath(os.fsdecode(path))
+        self.path: str = _place(path)
         self._lock = threading.Lock()
         self._opened: tuple[Worker, int] | None = None
         self._closed = False
@@ -67,7 +68,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Index:
-        """Opens the index in a folder."""
+        """Opens the index in a folder, or at an address such as "s3://bucket/name"."""
         return cls(path)
 
     @classmethod
@@ -83,6 +84,8 @@ class Index:
     ) -> Index:
         """Indexes documents in the folder `path`, or in one that is removed with the index.
 
+        path: may be an address such as "s3://bucket/name", where no index may be yet.
+
         corpus: a file or folder (a str or a Path), a DataFrame, a Series, or any iterable of texts,
             of pairs (id, text), of mappings, or of ir_datasets' documents; or a mapping
             {id: document}. Documents without IDs are numbered from 0. None and NaN where a
@@ -94,7 +97,7 @@ class Index:
         """
         temporary = path is None
         out = tempfile.mkdtemp(prefix="collocate-") if path is None else os.fsdecode(path)
-        args: dict[str, Any] = {"out": os.path.abspath(out), **asked}
+        args: dict[str, Any] = {"out": _place(out), **asked}
         if schema and args.get("fields"):
             raise ValueError("fields= and schema= exclude each other: a schema names all fields")
         if schema:
@@ -556,6 +559,12 @@ def only_for_files(args: dict[str, Any]) -> dict[str, Any]:
 
 def _folder(path: str | os.PathLike[str]) -> str:
     return os.path.abspath(os.fsdecode(path))
+
+
+def _place(path: str | os.PathLike[str]) -> str:
+    """A folder, or an address in a bucket as it is."""
+    name = os.fsdecode(path)
+    return name if name.startswith(("s3://", "file://")) else os.path.abspath(name)
 
 
 def _rules(synonyms: str | os.PathLike[str] | Sequence[str]) -> str:
