@@ -31,6 +31,7 @@ var writers = []struct {
 	{"index reorder", "index reorder {}/other --out {}/ix", "ix"},
 	{"index prune", "index prune {}/other --out {}/ix --top 1", "ix"},
 	{"index export", "index export {}/other --ciff {}/out.ciff", "out.ciff"},
+	{"index export npz", "index export {}/other --npz {}/out.npz", "out.npz"},
 	{"index import", "index import {}/other.ciff --out {}/ix", "ix"},
 	{"weigh tsv", "weigh {}/new.txt --out {}/out.tsv", "out.tsv"},
 	{"weigh npz", "weigh {}/new.txt --out {}/out.npz", "out.npz"},

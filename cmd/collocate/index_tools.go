@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
+	"github.com/collocate/collocate/index/csr"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/atomicfile"
 )
@@ -111,16 +113,29 @@ func printIndexStats(out io.Writer, s index.Stats) error {
 }
 
 func newIndexExportCmd(a *app) *cobra.Command {
-	var file string
+	var file, matrix, field string
 	cmd := &cobra.Command{
-		Use:   "export DIR --ciff FILE",
-		Short: "Write an index as a CIFF file for Anserini, PISA, Terrier and others",
+		Use:   "export DIR --ciff FILE | --npz FILE",
+		Short: "Write an index as a CIFF file for Anserini, PISA, Terrier and others, or for SciPy",
 		Long: `Write an index in the Common Index File Format. It holds words, postings, document
-IDs and lengths, but no stored text. A name that ends with .gz or .zst compresses it.`,
-		Example: `  collocate index export news.index --ciff news.ciff.gz`,
-		Args:    cobra.ExactArgs(1),
+IDs and lengths, but no stored text. A name that ends with .gz or .zst compresses it.
+
+With --npz the file is a SciPy CSR matrix of documents by words, for scipy.sparse.load_npz: how often
+a document has a word, or the weight of a token. Its arrays terms and ids have the names of columns
+and rows, one after the other, and term_ends and id_ends say where each ends. --field takes the words
+or weighted tokens of one field.`,
+		Example: `  collocate index export news.index --ciff news.ciff.gz
+  collocate index export both.index --npz tokens.npz --field v`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if file == "" {
+			switch {
+			case matrix != "" && file != "":
+				return usagef("--ciff and --npz: give only one of them")
+			case matrix != "":
+				return a.exportNPZ(cmd.Context(), args[0], matrix, field)
+			case field != "":
+				return usagef("--field needs --npz")
+			case file == "":
 				return usagef("--ciff is missing: the file to write, or - for standard output")
 			}
 			if file == "-" {
@@ -165,7 +180,39 @@ IDs and lengths, but no stored text. A name that ends with .gz or .zst compresse
 		},
 	}
 	cmd.Flags().StringVar(&file, "ciff", "", "file to write, - for standard output")
+	cmd.Flags().StringVar(&matrix, "npz", "", "file to write as a SciPy CSR matrix of documents by words")
+	cmd.Flags().StringVar(&field, "field", "", "with --npz: the words or weighted tokens of this field")
 	return cmd
+}
+
+// exportNPZ writes an index as a matrix for SciPy.
+func (a *app) exportNPZ(ctx context.Context, dir, file, field string) error {
+	if file == "-" {
+		return usagef("--npz -: want the name of a file")
+	}
+	if err := canWrite(file); err != nil {
+		return err
+	}
+	r, done, err := a.openWhole(ctx, dir, file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var columns int
+	var cells int64
+	err = atomicfile.WriteFile(file, func(f *atomicfile.File) error {
+		columns, cells, err = csr.Write(ctx, f, r, csr.Options{Field: field, Memory: int64(a.memory / 2)})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"file": file, "documents": r.Docs(), "terms": columns, "entries": cells})
+	}
+	a.summary("%s by %s, %s in %s", counted(r.Docs(), "document"), counted(columns, "word"),
+		counted(cells, "cell"), file)
+	return nil
 }
 
 // packed returns a writer that compresses as the ending of the file's name says.

@@ -56,6 +56,7 @@ var jsonCalls = []struct{ args, refused string }{
 	{args: "sync texts folder.index"},
 	{args: "index prune corpus.index --out pruned.index"},
 	{args: "index export corpus.index --ciff corpus.ciff"},
+	{args: "index export corpus.index --npz corpus.npz"},
 	{args: "index export corpus.index --ciff -", refused: "--ciff FILE"},
 	{args: "index import corpus.ciff --out third.index"},
 	{args: "shard corpus.index 2 --out corpus.shards"},

@@ -18,7 +18,7 @@ import (
 // These lists name the flags for files that are written and for files that are read. A flag has
 // the same meaning in every verb, so they hold for all verbs. A test finds flags in neither list.
 var (
-	outputFlags = []string{"out", "run", "save-vocab", "ciff", "geojson", "geopackage", "svg", "html", "local",
+	outputFlags = []string{"out", "run", "save-vocab", "ciff", "npz", "geojson", "geopackage", "svg", "html", "local",
 		"local-svg", "csv", "rules-csv", "receipt", "access-log", "trace", "network",
 		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
