@@ -119,11 +119,13 @@ type shardCall struct {
 
 // call sends a request to one replica. Errors do not name it.
 func (r *Root) call(ctx context.Context, one *replica, c *shardCall, into any) error {
-	headers := c.headers + traceHeader(ctx)
+	header, answered := asking(ctx, c.method, c.path, one.url)
+	headers := c.headers + header
 	if token := *r.token.Load(); token != "" {
 		headers += "Authorization: Bearer " + token + "\r\n"
 	}
 	status, said, err := one.client.do(ctx, c.method, c.path, headers, c.body, c.room)
+	answered(status)
 	if err == nil {
 		err = ctx.Err() // large answers take long to parse
 	}

@@ -47,6 +47,10 @@ type trace struct {
 type tracePart struct {
 	name       string
 	start, end time.Time
+
+	// Of a request to another server:
+	span, server string
+	status       int // 0 if it did not answer
 }
 
 // begin starts a trace, unless the client says that its trace is not sampled.
@@ -97,10 +101,14 @@ func (n *trace) part(name string, start time.Time) {
 	if n == nil {
 		return
 	}
+	n.add(tracePart{name: name, start: start, end: time.Now()})
+}
+
+func (n *trace) add(p tracePart) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.parts) < maxTraced {
-		n.parts = append(n.parts, tracePart{name, start, time.Now()})
+		n.parts = append(n.parts, p)
 	}
 }
 
@@ -117,12 +125,19 @@ func (n *trace) of(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), traceKey{}, n))
 }
 
-// traceHeader returns the header that makes a request to another server part of the trace.
-func traceHeader(ctx context.Context) string {
-	if n, _ := ctx.Value(traceKey{}).(*trace); n != nil {
-		return "Traceparent: 00-" + n.id + "-" + n.span + "-01\r\n"
+// asking begins a request to another server, and returns the header that makes its span there a
+// child of the one here, and what records that. Without a trace there is no header.
+func asking(ctx context.Context, method, path, server string) (header string, answered func(status int)) {
+	n, _ := ctx.Value(traceKey{}).(*trace)
+	if n == nil {
+		return "", func(int) {}
 	}
-	return ""
+	path, _, _ = strings.Cut(path, "?")
+	p := tracePart{name: method + " " + path, start: time.Now(), span: randomHex(8), server: server}
+	return "Traceparent: 00-" + n.id + "-" + p.span + "-01\r\n", func(status int) {
+		p.end, p.status = time.Now(), status
+		n.add(p)
+	}
 }
 
 // write writes the spans of an answered request: the request, and its parts as its children.
@@ -143,8 +158,7 @@ func (t *tracer) write(x *exchange, start, end time.Time) {
 	if x.path != "" {
 		w.attribute("http.route", x.path)
 	}
-	w.b = append(w.b, `,{"key":"http.response.status_code","value":{"intValue":"`...)
-	w.b = append(strconv.AppendInt(w.b, int64(x.sent.status), 10), `"}}`...)
+	w.statusCode(x.sent.status)
 	w.attribute("client.address", x.client.String())
 	w.attribute("collocate.request_id", x.id)
 	w.b = append(w.b, ']')
@@ -155,13 +169,40 @@ func (t *tracer) write(x *exchange, start, end time.Time) {
 	}
 	for _, p := range parts {
 		w.b = append(w.b, ',')
-		w.span(n, randomHex(8), n.span, p.name, 1, p.start, p.end)
+		if p.span == "" {
+			w.span(n, randomHex(8), n.span, p.name, 1, p.start, p.end)
+		} else {
+			w.span(n, p.span, n.span, p.name, 3, p.start, p.end)
+			w.asked(&p)
+		}
 		w.b = append(w.b, '}')
 	}
 	w.b = append(w.b, "]}]}]}\n"...)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.to.Write(w.b) // the writer reports errors itself
+}
+
+// asked appends what is known of a request to another server.
+func (w *object) asked(p *tracePart) {
+	w.name("attributes")
+	w.b = append(w.b, '[')
+	w.attribute("server.address", p.server)
+	if p.status > 0 {
+		w.statusCode(p.status)
+	}
+	w.b = append(w.b, ']')
+	if w.name("status"); p.status != http.StatusOK {
+		w.b = append(w.b, `{"code":2}`...)
+	} else {
+		w.b = append(w.b, `{}`...)
+	}
+}
+
+// statusCode appends the attribute of an HTTP status after others.
+func (w *object) statusCode(status int) {
+	w.b = append(w.b, `,{"key":"http.response.status_code","value":{"intValue":"`...)
+	w.b = append(strconv.AppendInt(w.b, int64(status), 10), `"}}`...)
 }
 
 // span begins the object of a span.

@@ -104,16 +104,52 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// The header with which a root asks its shards continues the trace of the request.
+// Each request of a root to a shard is a span, and that of the shard is its child.
 func TestTracesGoOnInShards(t *testing.T) {
-	n := &trace{id: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7"}
-	of := n.of(httptest.NewRequest(http.MethodGet, "/", nil))
-	value, ok := strings.CutPrefix(traceHeader(of.Context()), "Traceparent: ")
-	if !ok || value != "00-"+n.id+"-"+n.span+"-01\r\n" {
-		t.Errorf("traceparent %q, want that of the trace", value)
+	s := elife(t, true)
+	var lines [3]bytes.Buffer
+	var list []string
+	for i, part := range shardServers(t, s, 2) {
+		shard := New(part.(*Server).first().current.Load().s, Options{Trace: &lines[1+i], Limits: Limits{Hold: -1}})
+		server := httptest.NewServer(shard)
+		defer server.Close()
+		list = append(list, server.URL)
 	}
-	id, parent, kept := parseTraceparent(strings.TrimSpace(value))
-	if id != n.id || parent != n.span || !kept {
-		t.Errorf("parsed as trace %s, parent %s, sampled %v; want %s, %s, true", id, parent, kept, n.id, n.span)
+	shards, err := ParseShards(strings.Join(list, ","), RootOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := NewRoot(t.Context(), Options{Root: shards, Trace: &lines[0], Limits: Limits{Hold: -1}})
+	for i := range lines {
+		lines[i].Reset() // what was asked before
+	}
+	if w := call(root, "/search?q=cell&k=3", ""); w.Code != http.StatusOK {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	spans := decode[otlp](t, lines[0].String()).ResourceSpans[0].ScopeSpans[0].Spans
+	asked := map[string]string{} // servers by spans
+	for _, s := range spans[1:] {
+		if s.Kind != 3 {
+			continue
+		}
+		if s.ParentSpanID != spans[0].SpanID || s.Start < spans[0].Start || s.End > spans[0].End || s.End < s.Start {
+			t.Errorf("span of a request to a shard %+v, want a child within %+v", s, spans[0])
+		}
+		asked[s.SpanID] = s.Attributes[0].Value.StringValue
+		if s.Attributes[1].Value.IntValue != "200" {
+			t.Errorf("attributes %+v, want status 200", s.Attributes)
+		}
+	}
+	for i, url := range list {
+		for line := range strings.Lines(lines[1+i].String()) {
+			span := decode[otlp](t, line).ResourceSpans[0].ScopeSpans[0].Spans[0]
+			if span.TraceID != spans[0].TraceID || asked[span.ParentSpanID] != url {
+				t.Errorf("span of shard %d %+v, want a child of a request to %s", i, span, url)
+			}
+			delete(asked, span.ParentSpanID)
+		}
+	}
+	if len(asked) > 0 || lines[1].Len() == 0 || lines[2].Len() == 0 {
+		t.Errorf("requests that no shard has a span of: %v", asked)
 	}
 }

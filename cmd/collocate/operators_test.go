@@ -27,9 +27,17 @@ type deployment struct {
 	dir      string
 	address  string // of the server
 	snippets []snippet
+	files    map[string]string // of operatorsFiles
 	env      []string
 	server   *exec.Cmd
 	said     bytes.Buffer
+}
+
+var operatorsFolder = filepath.Join("..", "..", "docs", "operators")
+
+// operatorsFiles are files beside the page.
+var operatorsFiles = map[string]string{
+	"collocate.service": "ini", "collocate-docs.service": "ini", "alerts.yml": "yaml",
 }
 
 func newDeployment(t *testing.T) *deployment {
@@ -37,9 +45,22 @@ func newDeployment(t *testing.T) *deployment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &deployment{t: t, dir: t.TempDir()}
+	d := &deployment{t: t, dir: t.TempDir(), files: map[string]string{}}
 	for _, m := range regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
 		d.snippets = append(d.snippets, snippet{m[1], m[2]})
+	}
+	for name, language := range operatorsFiles {
+		text, err := os.ReadFile(filepath.Join(operatorsFolder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(page), "(operators/"+name+")") {
+			t.Errorf("the page does not name %s", name)
+		}
+		d.files[name] = string(text)
+		if language == "yaml" {
+			d.snippets = append(d.snippets, snippet{language, string(text)})
+		}
 	}
 	for _, name := range []string{"srv/docs", "var/log", "var/backups", "etc/prometheus", "usr/local/bin"} {
 		must(os.MkdirAll(filepath.Join(d.dir, name), 0o755))
@@ -139,13 +160,13 @@ func TestOperatorsPage(t *testing.T) {
 		}
 	}
 	d := newDeployment(t)
-	shell, units := d.of("sh"), d.of("ini")
-	if len(shell) != 6 || len(units) != 2 {
-		t.Fatalf("%d shell snippets, want 6; %d units, want 2", len(shell), len(units))
+	shell := d.of("sh")
+	if len(shell) != 6 {
+		t.Fatalf("%d shell snippets, want 6", len(shell))
 	}
 	d.shell(shell[0])
 	d.shell(shell[1])
-	args := d.execStart(units[0])
+	args := d.execStart(d.files["collocate.service"])
 	for i := range args {
 		args[i] = strings.TrimSpace(d.here(" " + args[i]))
 	}
@@ -335,7 +356,8 @@ func (d *deployment) rotated() {
 func TestOperatorsUnits(t *testing.T) {
 	d := newDeployment(t)
 	commands := [][]string{}
-	for _, unit := range d.of("ini") {
+	for _, name := range []string{"collocate.service", "collocate-docs.service"} {
+		unit := d.files[name]
 		commands = append(commands, d.execStart(unit))
 		for line := range strings.Lines(unit) {
 			line = strings.TrimSpace(line)
@@ -368,7 +390,32 @@ func TestOperatorsUnits(t *testing.T) {
 			t.Errorf("%v in\n%s", err, text)
 		}
 	}
-	if len(d.snippets) != 13 {
-		t.Errorf("%d snippets: want 13, each of which is run here or in TestOperatorsPage", len(d.snippets))
+	if len(d.snippets) != 11 {
+		t.Errorf("%d snippets: want 11, each of which is run here or in TestOperatorsPage", len(d.snippets))
 	}
+}
+
+// The files for operators pass the checks of the programs that read them, where they are installed.
+func TestOperatorsFiles(t *testing.T) {
+	d := newDeployment(t)
+	check := func(name string, args ...string) {
+		t.Helper()
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not installed", name)
+			return
+		}
+		// Of units, that the program is not installed on this machine is no mistake.
+		out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), "ignoring") {
+			t.Errorf("%s %q: %v\n%s", name, args, err, out)
+		}
+	}
+	for name, text := range d.files {
+		if strings.HasSuffix(name, ".service") {
+			file := filepath.Join(d.dir, name)
+			must(os.WriteFile(file, []byte(d.here(strings.ReplaceAll(text, "=/usr", "= /usr"))), 0o644))
+			check("systemd-analyze", "verify", "--man=no", file)
+		}
+	}
+	check("promtool", "check", "rules", filepath.Join(operatorsFolder, "alerts.yml"))
 }
