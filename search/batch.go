@@ -22,6 +22,9 @@ import (
 // machine's memory or of the program's memory limit. MapBatch keeps no results and does not need
 // this.
 //
+// If the first request ranks by a vector, up to 1,024 requests go through the vectors at once, and
+// their results are yielded together.
+//
 // The request's field Parallel says how its lists are partitioned, but the batch sets the number of
 // threads. A request that names the GPU goes there, whatever the engine of the batch. As in Search,
 // all exact methods give the same result.
@@ -63,6 +66,12 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 			return
 		}
 		b.Threads = ask.Threads(b.Threads)
+		requests, end, together := s.vectorBatch(requests)
+		defer end()
+		if together && b.Engine != engine.GPU {
+			batchOfVectors(ctx, s, requests, b.Threads, do, yield)
+			return
+		}
 		requests = s.rewriteAll(requests)
 		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			batchOnGPU(ctx, s.gpu, requests, b, reuse, do, yield)

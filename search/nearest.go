@@ -342,11 +342,25 @@ func (m *meaning) best(ctx context.Context, k int) ([]Hit, error) {
 
 // similar returns the k documents with the most similar vectors.
 func (m *meaning) similar(ctx context.Context, k int) ([]Hit, error) {
-	lists, err := nearest.Best(ctx, m.parts, []*nearest.Query{m.query}, k, m.threads)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+	list, err := m.wanted(ctx, nearest.Best(k))
+	return list.Hits[:min(k, len(list.Hits))], err
+}
+
+// wanted returns the documents that are wanted because of their vectors.
+func (m *meaning) wanted(ctx context.Context, w nearest.Want) (list nearest.List, err error) {
+	if t, ok := ctx.Value(togetherKey{}).(*together); ok {
+		list, err = t.wanted(ctx, m, w)
+	} else {
+		var lists []nearest.List
+		lists, err = nearest.Search(ctx, m.parts, []*nearest.Query{m.query}, []nearest.Want{w}, m.threads)
+		if err == nil {
+			list = lists[0]
+		}
 	}
-	return lists[0], nil
+	if err != nil {
+		return list, fmt.Errorf("search: %w", err)
+	}
+	return list, nil
 }
 
 // byWords returns the k best documents by words alone.
@@ -439,11 +453,11 @@ func (m *meaning) bySum(ctx context.Context, k int, wordWeight, weight float64) 
 		if err != nil {
 			return nil, err
 		}
-		t, most := 0.0, math.MaxInt // no other document has any of the words
+		t, most := 0.0, 0 // no other document has any of the words
 		if len(words) == depth {
 			t = float64(words[depth-1].Score)
 			if most = mostByVector; depth == MaxK {
-				most = math.MaxInt
+				most = 0
 			}
 		}
 		known := make(map[uint32]bool, len(words))
@@ -461,19 +475,19 @@ func (m *meaning) bySum(ctx context.Context, k int, wordWeight, weight float64) 
 		if len(sums) >= k {
 			beat = float64(sums[k-1].Score)
 		}
-		w := nearest.Want{K: k, Gap: wordWeight * t / weight * (1 + sumMargin)}
+		w := nearest.Want{K: k, Gap: wordWeight * t / weight * (1 + sumMargin), Most: most}
 		w.Floor = (beat-wordWeight*t)/weight - sumMargin*(math.Abs(beat)+wordWeight*t)/weight
 		if math.IsInf(beat, -1) {
 			w.Floor = beat
 		}
-		vectors, ok, err := nearest.Above(ctx, m.parts, m.query, w, m.threads, most)
+		list, err := m.wanted(ctx, w)
 		if err != nil {
-			return nil, fmt.Errorf("search: %w", err)
+			return nil, err
 		}
-		if !ok {
+		if list.Many {
 			continue
 		}
-		vectors = slices.DeleteFunc(vectors, func(h Hit) bool { return known[h.Doc] })
+		vectors := slices.DeleteFunc(list.Hits, func(h Hit) bool { return known[h.Doc] })
 		if sums, err = m.addWords(ctx, sums, vectors, wordWeight, weight, t > 0); err != nil {
 			return nil, err
 		}

@@ -219,6 +219,8 @@ func TestNearestIsTheDefinition(t *testing.T) {
 		}
 		s, docs := meaningful(t, r, field)
 		f, _ := search.VectorField(s.Index().Schema(), "")
+		var batch []search.Request
+		var found [][]search.Hit
 		for range 8 {
 			n := &search.Nearest{Vector: make([]float32, f.Dim), Weight: []float64{0, 0.01, 3}[r.IntN(3)],
 				WordWeight: []float64{0, 0.5}[r.IntN(2)], Fusion: search.Fusion(r.IntN(3)), Depth: r.IntN(30)}
@@ -259,6 +261,7 @@ func TestNearestIsTheDefinition(t *testing.T) {
 			if !slices.Equal(got.Hits, want) {
 				t.Fatalf("seed %d, %s, %+v, %q:\n%v\nwant\n%v", seed, field, n, req.Text, got.Hits, want)
 			}
+			batch, found = append(batch, req), append(found, got.Hits)
 			if n.Fusion != search.ReciprocalRanks || req.Text == "" && req.Query == nil {
 				here := 0
 				for _, v := range got.Facets[0].Values {
@@ -294,6 +297,39 @@ func TestNearestIsTheDefinition(t *testing.T) {
 				}
 			}
 		}
+		checkBatch(t, s, append(batch, search.Request{Text: "w1"}), found, 1+r.IntN(3))
+	}
+}
+
+// checkBatch compares the hits of a batch with those of its requests one by one. The last request,
+// which has no vector, is answered, too. A wrong request ends the batch and leaves those before.
+func checkBatch(t *testing.T, s *search.Searcher, batch []search.Request, want [][]search.Hit, threads int) {
+	t.Helper()
+	last, err := s.Search(context.Background(), batch[len(batch)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, last.Hits)
+	i := 0
+	for found, err := range s.SearchBatch(context.Background(), slices.Values(batch), search.Batch{Threads: threads}) {
+		if err != nil || !slices.Equal(found.Hits, want[i]) {
+			t.Fatalf("request %d of a batch: %v, %v; want %v", i, found, err, want[i])
+		}
+		i++
+	}
+	if i != len(batch) {
+		t.Fatalf("%d results of a batch of %d", i, len(batch))
+	}
+	wrong := slices.Clone(batch)
+	wrong[2].Nearest = &search.Nearest{Vector: make([]float32, 1000)}
+	i = 0
+	for _, err := range s.SearchBatch(context.Background(), slices.Values(wrong), search.Batch{Threads: threads}) {
+		if i++; (err != nil) != (i == 3) {
+			t.Fatalf("request %d of a batch whose third is wrong: %v", i-1, err)
+		}
+	}
+	if i != 3 {
+		t.Fatalf("%d results of a batch whose third is wrong", i)
 	}
 }
 

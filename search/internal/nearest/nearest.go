@@ -24,34 +24,27 @@ type Part struct {
 }
 
 // Want says which documents are wanted: those whose similarity is among the K best or, less Gap,
-// reaches that of the K-th best; and in any case at least Floor.
+// reaches that of the K-th best; and in any case at least Floor. More than Most are not listed; 0
+// means that all are.
 type Want struct {
 	K     int
 	Floor float64
 	Gap   float64
+	Most  int
+}
+
+// List holds the wanted documents of a query, best first, or says that they are more than Most.
+type List struct {
+	Hits []ask.Hit
+	Many bool
 }
 
 // Everything is a Floor that every document reaches.
 var Everything = math.Inf(-1)
 
-// Best returns for each query the k documents with the most similar vectors, best first. Documents
-// without a vector are none of them.
-func Best(ctx context.Context, parts []Part, queries []*Query, k, threads int) ([][]ask.Hit, error) {
-	lists, _, err := search(ctx, parts, queries, Want{K: k, Floor: Everything}, threads, math.MaxInt)
-	for i, list := range lists {
-		lists[i] = list[:min(k, len(list))]
-	}
-	return lists, err
-}
-
-// Above returns all wanted documents, best first. If they are more than most, it returns false.
-func Above(ctx context.Context, parts []Part, q *Query, w Want, threads, most int) ([]ask.Hit, bool, error) {
-	lists, ok, err := search(ctx, parts, []*Query{q}, w, threads, most)
-	if err != nil || !ok {
-		return nil, ok, err
-	}
-	return lists[0], true, nil
-}
+// Best returns the Want of the k documents with the most similar vectors. Others with the same
+// similarity as the last of them are listed, too. Documents without a vector are none of them.
+func Best(k int) Want { return Want{K: k, Floor: Everything} }
 
 // Similarity returns the similarity of a query and a document, which has a vector.
 func Similarity(q *Query, c *dense.Column, doc int) (float32, error) {
@@ -73,21 +66,24 @@ type job struct {
 	codes   []int8  // of all queries, and zeros up to a multiple of group
 	sums    []int32 // of the codes
 	stride  int
-	want    Want
-	most    int
+	wants   []Want
 	chunks  []chunk
 	next    atomic.Int64
-	many    atomic.Bool     // more documents are wanted than most
+	many    []atomic.Bool   // by query: more documents are wanted than Most
+	left    atomic.Int64    // queries of which that is not so
 	floors  []atomic.Uint64 // by query: bits of the k-th best lower bound that a worker knows
 }
 
 type chunk struct{ part, from, to int }
 
-func search(ctx context.Context, parts []Part, queries []*Query, w Want, threads, most int) ([][]ask.Hit, bool, error) {
-	j := &job{ctx: ctx, parts: parts, queries: queries, want: w, most: most, floors: make([]atomic.Uint64, len(queries))}
+// Search returns the wanted documents of each query. All queries go through the documents at once.
+func Search(ctx context.Context, parts []Part, queries []*Query, wants []Want, threads int) ([]List, error) {
 	if len(queries) == 0 {
-		return nil, true, nil
+		return nil, nil
 	}
+	j := &job{ctx: ctx, parts: parts, queries: queries, wants: wants, many: make([]atomic.Bool, len(queries)),
+		floors: make([]atomic.Uint64, len(queries))}
+	j.left.Store(int64(len(queries)))
 	j.stride = len(queries[0].codes)
 	n := (len(queries) + group - 1) / group * group
 	j.codes, j.sums = make([]int8, n*j.stride), make([]int32, n)
@@ -112,53 +108,39 @@ func search(ctx context.Context, parts []Part, queries []*Query, w Want, threads
 		workers[i] = newWorker(j)
 		errs[i] = workers[i].run()
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, true, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
-	if j.many.Load() {
-		return nil, false, nil
-	}
-	lists := make([][]ask.Hit, len(queries))
+	lists := make([]List, len(queries))
 	par.For(threads, len(queries), 1, func(worker, lo, hi int) {
-		for i := lo; i < hi; i++ {
-			var err error
-			if lists[i], err = j.finish(workers, i); err != nil {
-				errs[worker] = err
-			}
+		for i := lo; i < hi && errs[worker] == nil; i++ {
+			lists[i], errs[worker] = j.finish(workers, i)
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, true, err
-		}
-	}
-	for _, list := range lists {
-		if len(list) > most {
-			return nil, false, nil
-		}
-	}
-	return lists, true, nil
+	return lists, cmp.Or(errs...)
 }
 
 // finish returns the wanted documents of a query from the candidates of all workers.
-func (j *job) finish(workers []*worker, query int) (hits []ask.Hit, err error) {
+func (j *job) finish(workers []*worker, query int) (list List, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	q := j.queries[query]
+	if j.many[query].Load() {
+		return List{Many: true}, nil
+	}
+	q, want := j.queries[query], &j.wants[query]
+	var hits []ask.Hit
 	var lows lows
 	for _, w := range workers {
 		for _, low := range w.seekers[query].lows {
-			lows.add(low, j.want.K)
+			lows.add(low, want.K)
 		}
 	}
-	reach := j.want.bar(lows.worst(j.want.K))
+	reach := want.bar(lows.worst(want.K))
 	var buffer []float32
 	for _, w := range workers {
 		for n, c := range w.seekers[query].found {
 			if n&1023 == 0 {
 				if err := j.ctx.Err(); err != nil {
-					return nil, err
+					return list, err
 				}
 			}
 			if c.high < reach {
@@ -168,7 +150,7 @@ func (j *job) finish(workers []*worker, query int) (hits []ask.Hit, err error) {
 			local := int(c.doc - p.Base)
 			x, err := p.Column.Vector(local, buffer)
 			if err != nil {
-				return nil, err
+				return list, err
 			}
 			if p.Column.Field().Precision != 0 {
 				buffer = x
@@ -181,7 +163,10 @@ func (j *job) finish(workers []*worker, query int) (hits []ask.Hit, err error) {
 	slices.SortFunc(hits, func(a, b ask.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 	})
-	return hits, nil
+	if want.Most > 0 && len(hits) > want.Most {
+		return List{Many: true}, nil
+	}
+	return List{Hits: hits}, nil
 }
 
 // bar returns the similarity that wanted documents have at least, given the k-th best.
@@ -259,7 +244,11 @@ type worker struct {
 	scales, rests, norms [block]float32
 }
 
-const firstLimit = 4096
+// A query has room for so many candidates before it drops some; those of a batch share it.
+const (
+	firstLimit = 4096
+	leastLimit = 64
+)
 
 func newWorker(j *job) *worker {
 	w := &worker{j: j, seekers: make([]seeker, len(j.queries)), docs: make([]uint32, 0, block)}
@@ -268,8 +257,8 @@ func newWorker(j *job) *worker {
 	}
 	for i, q := range j.queries {
 		s := &w.seekers[i]
-		s.kth, s.limit = math.Inf(-1), firstLimit+4*j.want.K
-		s.test = q.test(j.want.bar(s.kth))
+		s.kth, s.limit = math.Inf(-1), max(firstLimit/len(j.queries), leastLimit)+4*j.wants[i].K
+		s.test = q.test(j.wants[i].bar(s.kth))
 	}
 	return w
 }
@@ -278,7 +267,7 @@ func (w *worker) run() (err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
 	for {
 		i := int(w.j.next.Add(1)) - 1
-		if i >= len(w.j.chunks) || w.j.many.Load() {
+		if i >= len(w.j.chunks) || w.j.left.Load() == 0 {
 			return nil
 		}
 		if err := w.j.ctx.Err(); err != nil {
@@ -393,13 +382,14 @@ func (w *worker) block(v *dense.Parts, docs []uint32, scales, rests, norms []flo
 // add adds a candidate of a query.
 func (w *worker) add(query int, low float64, c candidate) {
 	s, j := &w.seekers[query], w.j
-	if c.high < j.want.bar(s.kth) {
+	want := &j.wants[query]
+	if c.high < want.bar(s.kth) || j.many[query].Load() {
 		return
 	}
 	s.found = append(s.found, c)
 	before := s.kth
-	s.lows.add(low, j.want.K)
-	if worst := s.lows.worst(j.want.K); worst > s.kth {
+	s.lows.add(low, want.K)
+	if worst := s.lows.worst(want.K); worst > s.kth {
 		s.kth = worst
 		raise(&j.floors[query], worst)
 	}
@@ -407,15 +397,18 @@ func (w *worker) add(query int, low float64, c candidate) {
 		s.kth = known
 	}
 	if s.kth > before {
-		s.test = j.queries[query].test(j.want.bar(s.kth))
+		s.test = j.queries[query].test(want.bar(s.kth))
 	}
 	if len(s.found) < s.limit {
 		return
 	}
-	bar := j.want.bar(s.kth)
+	bar := want.bar(s.kth)
 	s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return c.high < bar })
-	if len(s.found) > j.most {
-		j.many.Store(true)
+	if want.Most > 0 && len(s.found) > want.Most {
+		if !j.many[query].Swap(true) {
+			j.left.Add(-1)
+		}
+		s.test, s.found = test{theta: float32(math.Inf(1))}, nil
 	}
 	s.limit = max(s.limit, 2*len(s.found))
 }

@@ -142,6 +142,17 @@ func definition(f *fields.Field, parts []Part, vector []float32, k int) []ask.Hi
 	return hits[:min(k, len(hits))]
 }
 
+// bestOf returns the k best documents of each query.
+func bestOf(parts []Part, queries []*Query, k, threads int) ([][]ask.Hit, error) {
+	wants := slices.Repeat([]Want{Best(k)}, len(queries))
+	lists, err := Search(context.Background(), parts, queries, wants, threads)
+	hits := make([][]ask.Hit, len(lists))
+	for i, l := range lists {
+		hits[i] = l.Hits[:min(k, len(l.Hits))]
+	}
+	return hits, err
+}
+
 // The answers are those of the definition, to the bit, for every metric, precision, level of vector
 // instructions, number of threads, filter, batch and number of segments.
 func TestBestIsTheDefinition(t *testing.T) {
@@ -181,7 +192,7 @@ func TestBestIsTheDefinition(t *testing.T) {
 		for _, level := range cpu.Levels() {
 			cpu.Use(level)
 			for _, threads := range []int{1, 3} {
-				got, err := Best(context.Background(), parts, queries, k, threads)
+				got, err := bestOf(parts, queries, k, threads)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,14 +205,32 @@ func TestBestIsTheDefinition(t *testing.T) {
 			}
 			if len(want[0]) > 0 {
 				floor := float64(want[0][min(len(want[0])-1, k/2)].Score)
-				got, ok, err := Above(context.Background(), parts, queries[0], Want{Floor: floor}, 1, 1<<30)
+				wants := slices.Repeat([]Want{Best(k)}, len(queries)) // other queries want other documents
+				wants[0] = Want{Floor: floor}
+				lists, err := Search(context.Background(), parts, queries, wants, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := lists[0].Hits
 				all := definition(&f, parts, vectors[0], 1<<30)
 				n := slices.IndexFunc(all, func(h ask.Hit) bool { return float64(h.Score) < floor })
 				if n < 0 {
 					n = len(all)
 				}
-				if err != nil || !ok || !slices.Equal(got, all[:n]) {
-					t.Fatalf("seed %d: %d documents above %v, %v; want %d", seed, len(got), floor, err, n)
+				if !slices.Equal(got, all[:n]) {
+					t.Fatalf("seed %d: %d documents above %v; want %d", seed, len(got), floor, n)
+				}
+				for most := max(1, n-1); most <= n; most++ {
+					wants[0].Most = most
+					lists, err := Search(context.Background(), parts, queries, wants, 2)
+					if err != nil || lists[0].Many != (n > most) || !lists[0].Many && len(lists[0].Hits) != n {
+						t.Fatalf("seed %d: of %d documents at most %d: %d, %v, %v", seed, n, most,
+							len(lists[0].Hits), lists[0].Many, err)
+					}
+					last := len(want) - 1
+					if last > 0 && !slices.Equal(lists[last].Hits[:len(want[last])], want[last]) {
+						t.Fatalf("seed %d: another query that wants too many changes the hits of query %d", seed, last)
+					}
 				}
 			}
 		}
@@ -374,7 +403,7 @@ func BenchmarkBest(b *testing.B) {
 		}
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Best(context.Background(), parts, queries, 10, 1); err != nil {
+				if _, err := bestOf(parts, queries, 10, 1); err != nil {
 					b.Fatal(err)
 				}
 			}
