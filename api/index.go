@@ -10,6 +10,7 @@ import (
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/given"
+	"github.com/collocate/collocate/internal/vecfile"
 	"github.com/collocate/collocate/search"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
@@ -28,6 +29,27 @@ type Fielding struct {
 	Cutting
 }
 
+// Beside names a file with the vectors of the documents.
+type Beside struct {
+	Vectors     string `ask:"vectors" file:"" filled:"" group:"Vectors" help:"FILE with vectors of the documents, .npy or .fvecs: a row for each, in their order, or for each ID of vector_ids"`
+	VectorIDs   string `ask:"vector_ids" file:"" filled:"" group:"Vectors" help:"FILE with the ID of the document of each row of vectors, one per line"`
+	VectorField string `ask:"vector_field" group:"Vectors" help:"the field that vectors are for; it may be left out if there is only one"`
+}
+
+// Open opens the file, or returns nil if none is named.
+func (q *Beside) Open() (*vecfile.Beside, error) {
+	if q.Vectors == "" {
+		switch {
+		case q.VectorIDs != "":
+			return nil, wrongf("vector_ids", "it needs vectors, the file with their rows")
+		case q.VectorField != "":
+			return nil, wrongf("vector_field", "it needs vectors, the file with their rows")
+		}
+		return nil, nil
+	}
+	return vecfile.OpenBeside(q.Vectors, q.VectorField, q.VectorIDs)
+}
+
 // Building says how an index is made.
 type Building struct {
 	Out string `ask:"out" short:"o" python:"path" help:"folder for the index"`
@@ -39,6 +61,7 @@ type Building struct {
 // Build asks for an index of documents.
 type Build struct {
 	Building
+	Beside
 	Fielding
 	SynonymFile
 	Reading
@@ -62,6 +85,7 @@ type Add struct {
 	Adding
 	NewIndex `not:"http python: the index exists, and keeps the options that it was made with"`
 	IDRoot   string `ask:"id_root" file:"" group:"Corpus" not:"http: documents have IDs" help:"folder to which the IDs of files are relative (default the one that the index remembers)"`
+	Beside   `not:"http: documents have their vectors, as arrays"`
 	Files    `not:"http: the body has one JSON object per line, with the fields of the index"`
 }
 
@@ -115,6 +139,7 @@ var (
 	FieldingQuestion   = part[Fielding]("fielding", "which fields an index has")
 	SynonymsQuestion   = part[SynonymFile]("synonyms", "which synonyms an index has")
 	BuildingQuestion   = part[Building]("building", "how an index is made")
+	BesideQuestion     = part[Beside]("beside", "which vectors documents have")
 	RefreshingQuestion = part[Refreshing]("refreshing", "when a server makes a change visible")
 	AddingQuestion     = part[Adding]("adding", "how documents are added")
 

@@ -30,9 +30,16 @@ class Shape(Protocol):
     def __geo_interface__(self) -> Any: ...
 
 
+class Matrix(Protocol):
+    """An array of NumPy, or what can become one."""
+
+    def __array__(self) -> Any: ...
+
+
 Names = Union[str, Iterable[str], None]
 Path = Union[str, "os.PathLike[str]"]
 Outline = Union[str, "os.PathLike[str]", Shape]
+Rows = Union[str, "os.PathLike[str]", Matrix]
 `
 
 // pythonClass is a class with the parameters of a question, or with those that several have.
@@ -128,6 +135,9 @@ func pythonType(p *Param) string {
 	case p.File:
 		if p.Name == "window" {
 			return "Outline"
+		}
+		if p.Name == "vectors" {
+			return "Rows"
 		}
 		return "Path"
 	case p.Name == "crs": // also what pyproj and geopandas have

@@ -2,10 +2,8 @@ package encoder
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/given"
@@ -19,9 +17,9 @@ func (e *Encoder) Fill(ctx context.Context, schema *fields.Schema, field string,
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
-	at, err := vectorField(schema, field)
+	at, err := schema.VectorField(field)
 	if err != nil {
-		return err
+		return fmt.Errorf("encoder: %w", err)
 	}
 	var texts []string
 	var of []*text.Document
@@ -49,27 +47,4 @@ func (e *Encoder) Fill(ctx context.Context, schema *fields.Schema, field string,
 		d.Fields[at] = fields.Values{fields.VectorValue(vectors[i])}
 	}
 	return nil
-}
-
-const example = "meaning:vector:384:optional"
-
-// vectorField returns the number of a vector field.
-func vectorField(schema *fields.Schema, name string) (int, error) {
-	if schema == nil {
-		return 0, errors.New("encoder: the documents have no fields: declare one for vectors, such as " + example)
-	}
-	list := schema.Of(fields.Vector)
-	names := schema.Names(func(f *fields.Field) bool { return f.Type == fields.Vector })
-	switch at := slices.Index(names, name); {
-	case len(list) == 0:
-		return 0, errors.New("encoder: no field has the type vector: declare one, such as " + example)
-	case name == "" && len(list) > 1:
-		return 0, fmt.Errorf("encoder: name a vector field: %s", strings.Join(names, " or "))
-	case name == "":
-		return list[0], nil
-	case at < 0:
-		return 0, fmt.Errorf("encoder: unknown vector field %q: want %s", name, strings.Join(names, " or "))
-	default:
-		return list[at], nil
-	}
 }

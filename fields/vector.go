@@ -2,9 +2,12 @@ package fields
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/collocate/collocate/internal/choice"
 )
@@ -217,3 +220,27 @@ func (f *Field) checkNorm(n float32) error {
 
 // maxFloat16 is the smallest number that rounds to an infinity in 16 bits.
 const maxFloat16 = 65520
+
+const example = "meaning:vector:384:optional"
+
+// VectorField returns the number of the vector field of a name, or of the only one if the name is
+// empty. The schema may be nil.
+func (s *Schema) VectorField(name string) (int, error) {
+	if s == nil {
+		return 0, errors.New("the documents have no fields: declare one for vectors, such as " + example)
+	}
+	list := s.Of(Vector)
+	names := s.Names(func(f *Field) bool { return f.Type == Vector })
+	switch at := slices.Index(names, name); {
+	case len(list) == 0:
+		return 0, errors.New("no field has the type vector: declare one, such as " + example)
+	case name == "" && len(list) > 1:
+		return 0, fmt.Errorf("name a vector field: %s", strings.Join(names, " or "))
+	case name == "":
+		return list[0], nil
+	case at < 0:
+		return 0, fmt.Errorf("unknown vector field %q: want %s", name, strings.Join(names, " or "))
+	default:
+		return list[at], nil
+	}
+}

@@ -199,7 +199,7 @@ type passageCorpus struct {
 
 func (c *Corpus) passages(s *fields.Schema) *passageCorpus {
 	p := &passageCorpus{*c, s}
-	p.Options.Schema, p.Options.Cut, p.Options.Finish = s.Documents(), false, nil
+	p.Options.Schema, p.Options.Cut, p.Options.Finish, p.Options.Beside = s.Documents(), false, nil, nil
 	return p
 }
 

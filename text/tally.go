@@ -173,9 +173,10 @@ func (t *tally) lacking(o *Options) (list []string) {
 	return list
 }
 
-// madeLater reports whether a field is one of vectors, which Finish may make.
+// madeLater reports whether a field is one of vectors, which Finish or Beside may
+// make.
 func (o *Options) madeLater(name string) bool {
-	return o.Finish != nil && o.Schema != nil && slices.ContainsFunc(o.Schema.Fields, func(f fields.Field) bool {
+	return (o.Finish != nil || o.Beside != nil) && o.Schema != nil && slices.ContainsFunc(o.Schema.Fields, func(f fields.Field) bool {
 		return f.Type == fields.Vector && slices.Contains(f.Sources(), name)
 	})
 }

@@ -144,6 +144,8 @@ type Options struct {
 	// passages, and concurrently. It may set what a Document has, but not change what that refers
 	// to.
 	Finish func(ctx context.Context, schema *fields.Schema, docs []Document) error
+	// Beside, unless it is nil, completes documents with what is in files beside the corpus.
+	Beside Beside
 	// Log, unless it is nil, receives the detected format of each file. Jobs that read the corpus
 	// log there why the cores repeat what a GPU that engine.Auto chose could not do.
 	Log *slog.Logger
@@ -176,14 +178,15 @@ func (c *Corpus) Batches(ctx context.Context, fn func(worker int, b *Batch) erro
 	if err := given.Context(ctx); err != nil {
 		return err
 	}
-	fn = c.finishing(ctx, fn)
-	if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
-		return c.passages(s).batches(ctx, fn)
-	}
-	if c.Source != nil {
-		return c.sourceBatches(ctx, fn)
-	}
-	return c.batches(ctx, fn)
+	return c.finishing(ctx, fn, func(fn func(worker int, b *Batch) error) error {
+		if s := c.Options.Schema; s != nil && s.Passages != nil && !c.Options.Cut {
+			return c.passages(s).batches(ctx, fn)
+		}
+		if c.Source != nil {
+			return c.sourceBatches(ctx, fn)
+		}
+		return c.batches(ctx, fn)
+	})
 }
 
 // Span is the half-open byte range [Start, End).

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/vecfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -29,7 +31,13 @@ type corpusFlags struct {
 	encoder encoderFlags     // of documents
 	field   string           // --encoder-field
 	coder   *encoder.Encoder // filled by analyzer; nil means none
+
+	asked  api.Beside
+	beside *vecfile.Beside // filled by analyzer; nil means none
 }
+
+// close closes what analyzer opened.
+func (c *corpusFlags) close() error { return errors.Join(c.coder.Close(), c.beside.Close()) }
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
 	usual := c.Analyzer
@@ -48,6 +56,7 @@ func (c *corpusFlags) register(cmd *cobra.Command) {
 		c.encoder.register(cmd, "documents", &c.encoder.o.Document)
 		f.StringVar(&c.field, "encoder-field", "", "vector `FIELD` that the encoder fills where a document has none (default the only one)")
 		group(cmd, "Vectors", "encoder-field")
+		addFlags(cmd, api.BesideQuestion, &c.asked)
 	}
 	choices(cmd, map[string][]string{"encoding": encodingNames})
 }
@@ -73,6 +82,9 @@ func (c *corpusFlags) corpus(a *app, paths []string, results ...string) *text.Co
 			return c.coder.Fill(ctx, schema, c.field, docs)
 		}
 	}
+	if c.beside != nil {
+		o.Beside = c.beside
+	}
 	return &text.Corpus{Paths: paths, Options: o}
 }
 
@@ -89,6 +101,9 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 		var err error
 		if c.coder, err = c.encoder.open("encoder-field"); err != nil {
 			return nil, err
+		}
+		if c.beside, err = c.asked.Open(); err != nil {
+			return nil, asFlags(api.BesideQuestion, err)
 		}
 	}
 	if err := c.readSchema(); err != nil {

@@ -44,7 +44,7 @@ docs/bucket.md. With --engine gpu, words are numbered and sorted on a GPU, or on
 			if err != nil {
 				return err
 			}
-			defer flags.coder.Close()
+			defer flags.close()
 			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
 			build := func(dir string) error {

@@ -65,7 +65,7 @@ may change at once: see docs/bucket.md.`,
 				if o.Analyzer, err = flags.analyzer(); err != nil {
 					return err
 				}
-				defer flags.coder.Close()
+				defer flags.close()
 				flags.hint(cmd, a, args[1:])
 				return c.Change(cmd.Context(), dir, o, !ask.NoMerge, a.note, func(w *segments.Writer) error {
 					added, replaced, err := w.AddCorpus(cmd.Context(), flags.corpus(a, args[1:], dir), index.BuildOptions{

@@ -2,6 +2,7 @@ package npz
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -49,24 +50,52 @@ var headerField = regexp.MustCompile(`'(descr|fortran_order|shape)'\s*:\s*('[^']
 
 // ReadArray reads one array in the format of a .npy file. More than limit bytes are an error.
 func ReadArray(r io.Reader, limit int64) (*Array, error) {
+	a, total, err := readHead(r, limit)
+	if err != nil {
+		return nil, err
+	}
+	// The header of a truncated file promises more bytes than there are.
+	a.Data, err = io.ReadAll(io.LimitReader(r, total))
+	if err == nil && int64(len(a.Data)) != total {
+		err = fmt.Errorf("truncated: %d bytes of %d", len(a.Data), total)
+	}
+	return a, err
+}
+
+// View is ReadArray for a file in memory, of which the array's data are a part.
+func View(b []byte) (*Array, error) {
+	r := bytes.NewReader(b)
+	a, total, err := readHead(r, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	if a.Data = b[len(b)-r.Len():]; total < 0 || int64(len(a.Data)) < total {
+		return nil, fmt.Errorf("truncated: %d bytes of %d", len(a.Data), total)
+	}
+	a.Data = a.Data[:total]
+	return a, nil
+}
+
+// readHead reads the bytes before an array's data, and returns how many these are.
+func readHead(r io.Reader, limit int64) (*Array, int64, error) {
 	var begin [10]byte
 	if _, err := io.ReadFull(r, begin[:]); err != nil || string(begin[:6]) != "\x93NUMPY" {
-		return nil, errors.New("not a NumPy array")
+		return nil, 0, errors.New("not a NumPy array")
 	}
 	n := int(binary.LittleEndian.Uint16(begin[8:]))
 	if begin[6] >= 2 { // a longer header
 		var more [2]byte
 		if _, err := io.ReadFull(r, more[:]); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		n |= int(binary.LittleEndian.Uint16(more[:])) << 16
 	}
 	if n > 1<<20 {
-		return nil, fmt.Errorf("header of %d bytes: want at most 1 MB", n)
+		return nil, 0, fmt.Errorf("header of %d bytes: want at most 1 MB", n)
 	}
 	head := make([]byte, n)
 	if _, err := io.ReadFull(r, head); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	a := &Array{}
 	fields := 0
@@ -77,7 +106,7 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 			a.Type = Type(strings.Trim(m[2], "'"))
 		case "fortran_order":
 			if m[2] == "True" {
-				return nil, errors.New("array in Fortran order: save it in C order")
+				return nil, 0, errors.New("array in Fortran order: save it in C order")
 			}
 		case "shape":
 			for _, s := range strings.Split(strings.Trim(m[2], "()"), ",") {
@@ -86,18 +115,18 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 				}
 				d, err := strconv.Atoi(s)
 				if err != nil {
-					return nil, err
+					return nil, 0, err
 				}
 				a.Shape = append(a.Shape, d)
 			}
 		}
 	}
 	if fields != 3 || len(a.Type) < 3 {
-		return nil, fmt.Errorf("header %q: want that of a NumPy array", head)
+		return nil, 0, fmt.Errorf("header %q: want that of a NumPy array", head)
 	}
 	width, err := strconv.Atoi(string(a.Type[2:]))
 	if err != nil || width < 0 || width > 1<<24 || a.Type[0] == '>' {
-		return nil, fmt.Errorf("numbers of type %s are not supported", a.Type)
+		return nil, 0, fmt.Errorf("numbers of type %s are not supported", a.Type)
 	}
 	total := int64(width)
 	if a.Type[1] == 'U' {
@@ -105,19 +134,14 @@ func ReadArray(r io.Reader, limit int64) (*Array, error) {
 	}
 	for _, d := range a.Shape {
 		if d > 0 && total > limit/int64(d) {
-			return nil, fmt.Errorf("array of shape %v and type %s: want at most %d bytes", a.Shape, a.Type, limit)
+			return nil, 0, fmt.Errorf("array of shape %v and type %s: want at most %d bytes", a.Shape, a.Type, limit)
 		}
 		total *= int64(d)
 	}
 	if total > limit {
-		return nil, fmt.Errorf("array of %d bytes: want at most %d", total, limit)
+		return nil, 0, fmt.Errorf("array of %d bytes: want at most %d", total, limit)
 	}
-	// The header of a truncated file promises more bytes than there are.
-	a.Data, err = io.ReadAll(io.LimitReader(r, total))
-	if err == nil && int64(len(a.Data)) != total {
-		err = fmt.Errorf("truncated: %d bytes of %d", len(a.Data), total)
-	}
-	return a, err
+	return a, total, nil
 }
 
 // Len returns the number of elements.

@@ -71,41 +71,56 @@ func readArray(r io.Reader) ([][]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, dim := 1, 0
+	rows, dim, width, err := shapeOf(a)
+	if err != nil {
+		return nil, err
+	}
+	all := appendNumbers(make([]float32, 0, rows*dim), a.Data[:rows*dim*width], width)
+	list := make([][]float32, rows)
+	for i := range list {
+		list[i] = all[i*dim : (i+1)*dim : (i+1)*dim]
+	}
+	return list, nil
+}
+
+// shapeOf returns the rows and columns of an array, and the bytes of a number.
+func shapeOf(a *npz.Array) (rows, dim, width int, err error) {
+	rows = 1
 	switch len(a.Shape) {
 	case 1:
 		dim = a.Shape[0]
 	case 2:
 		rows, dim = a.Shape[0], a.Shape[1]
 	default:
-		return nil, fmt.Errorf("an array of shape %v: want one row, or rows and columns", a.Shape)
+		return 0, 0, 0, fmt.Errorf("an array of shape %v: want one row, or rows and columns", a.Shape)
 	}
 	if dim < 1 || dim > fields.MaxDim {
-		return nil, fmt.Errorf("vectors of %d dimensions: want 1 to %d", dim, fields.MaxDim)
+		return 0, 0, 0, fmt.Errorf("vectors of %d dimensions: want 1 to %d", dim, fields.MaxDim)
 	}
-	width := map[npz.Type]int{"<f8": 8, "<f4": 4, "<f2": 2, "|i1": 1}[a.Type]
+	width = map[npz.Type]int{"<f8": 8, "<f4": 4, "<f2": 2, "|i1": 1}[a.Type]
 	if width == 0 {
-		return nil, fmt.Errorf("numbers of type %s: want float64, float32, float16 or int8", a.Type)
+		return 0, 0, 0, fmt.Errorf("numbers of type %s: want float64, float32, float16 or int8", a.Type)
 	}
-	all := make([]float32, rows*dim)
-	for i := range all {
-		b := a.Data[i*width:]
+	return rows, dim, width, nil
+}
+
+// appendNumbers appends the numbers of a row, of so many bytes each.
+func appendNumbers(dst []float32, b []byte, width int) []float32 {
+	for ; len(b) > 0; b = b[width:] {
+		var x float32
 		switch width {
 		case 8:
-			all[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b)))
+			x = float32(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		case 4:
-			all[i] = math.Float32frombits(binary.LittleEndian.Uint32(b))
+			x = math.Float32frombits(binary.LittleEndian.Uint32(b))
 		case 2:
-			all[i] = float16.To32(binary.LittleEndian.Uint16(b))
+			x = float16.To32(binary.LittleEndian.Uint16(b))
 		default:
-			all[i] = float32(int8(b[0]))
+			x = float32(int8(b[0]))
 		}
+		dst = append(dst, x)
 	}
-	list := make([][]float32, rows)
-	for i := range list {
-		list[i] = all[i*dim : (i+1)*dim : (i+1)*dim]
-	}
-	return list, nil
+	return dst
 }
 
 func readFvecs(r io.Reader) (list [][]float32, err error) {

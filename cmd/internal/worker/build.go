@@ -37,7 +37,15 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	beside, err := ask.Beside.Open()
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer beside.Close()
 	o := &corpus.Options
+	if beside != nil {
+		o.Beside = beside
+	}
 	o.Except, o.Threads, o.Memory, o.Root = []string{ask.Out}, threads, memory, ask.IDRoot
 	if len(schema) > 0 {
 		if o.Schema, err = fields.ParseList(schema); err == nil {

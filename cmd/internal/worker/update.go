@@ -34,7 +34,15 @@ func (w *Worker) add(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
+	beside, err := ask.Beside.Open()
+	if err != nil {
+		return pipe.Reply{}, err
+	}
+	defer beside.Close()
 	o := &corpus.Options
+	if beside != nil {
+		o.Beside = beside
+	}
 	o.Except, o.Threads, o.Memory, o.Root = []string{path}, threads, memory, ask.IDRoot
 	defer bounded(memory)()
 	var did api.Changed

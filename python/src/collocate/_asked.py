@@ -10,7 +10,9 @@ from collections.abc import Callable
 from textwrap import fill as wrap
 from typing import Any, TypeVar, cast
 
-from ._questions import Files, InArea, Names, Outline, Path, Points, Resources, Splitting
+from ._questions import (
+    Files, InArea, Names, Outline, Path, Points, Resources, Rows, Splitting,
+)  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -58,7 +60,7 @@ def _plain(value: Any, kind: Any) -> Any:
     """A value as JSON has it. The worker has another folder, so files get their whole path."""
     if isinstance(value, os.PathLike):
         return os.path.abspath(os.fspath(value))
-    if kind in (Path, Outline) and isinstance(value, str) and os.path.exists(value):
+    if kind in (Path, Outline, Rows) and isinstance(value, str) and os.path.exists(value):
         return os.path.abspath(value)
     if kind is Outline and hasattr(value, "__geo_interface__"):
         return _outline(value)

@@ -16,9 +16,16 @@ class Shape(Protocol):
     def __geo_interface__(self) -> Any: ...
 
 
+class Matrix(Protocol):
+    """An array of NumPy, or what can become one."""
+
+    def __array__(self) -> Any: ...
+
+
 Names = Union[str, Iterable[str], None]
 Path = Union[str, "os.PathLike[str]"]
 Outline = Union[str, "os.PathLike[str]", Shape]
+Rows = Union[str, "os.PathLike[str]", Matrix]
 
 
 class Resources(TypedDict, total=False):
@@ -273,6 +280,19 @@ class Add(Files, Resources, total=False):
         Path, "",
         "folder to which the IDs of files are relative (default the one that the index remembers)",
     ]  # fmt: skip
+    vectors: Annotated[
+        Rows, "",
+        "FILE with vectors of the documents, .npy or .fvecs: a row for each, in their order, or "
+        "for each ID of vector_ids",
+    ]  # fmt: skip
+    vector_ids: Annotated[
+        Path, "",
+        "FILE with the ID of the document of each row of vectors, one per line",
+    ]  # fmt: skip
+    vector_field: Annotated[
+        str, "",
+        "the field that vectors are for; it may be left out if there is only one",
+    ]  # fmt: skip
 
 
 class Build(Files, Splitting, Resources, total=False):
@@ -285,6 +305,19 @@ class Build(Files, Splitting, Resources, total=False):
         "postings smaller: the index of a real text becomes a few per cent smaller, the build "
         "takes up to half as long again, two to three times with stored text or positions; "
         "stored text may grow, and queries are no faster: see docs/performance.md",
+    ]  # fmt: skip
+    vectors: Annotated[
+        Rows, "",
+        "FILE with vectors of the documents, .npy or .fvecs: a row for each, in their order, or "
+        "for each ID of vector_ids",
+    ]  # fmt: skip
+    vector_ids: Annotated[
+        Path, "",
+        "FILE with the ID of the document of each row of vectors, one per line",
+    ]  # fmt: skip
+    vector_field: Annotated[
+        str, "",
+        "the field that vectors are for; it may be left out if there is only one",
     ]  # fmt: skip
     id_root: Annotated[
         Path, "",

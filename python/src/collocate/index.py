@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import operator
 import os
@@ -107,7 +108,7 @@ class Index:
                 schema = next(csv.reader([schema]))
             args["schema"] = list(schema)
         try:
-            with bar(progress, "building") as tell:
+            with bar(progress, "building") as tell, rows_in_file(args):
                 build_call("build", args, corpus, tell, whole=bool(schema))
         except BaseException:
             if temporary:
@@ -127,7 +128,7 @@ class Index:
         if whole and asked.get("fields"):
             raise ValueError("fields=: the index has a schema, which names all fields")
         args = {"path": self.path, "analyzer": self.stats["analyzer"], **asked}
-        with bar(progress, "adding") as tell:
+        with bar(progress, "adding") as tell, rows_in_file(args):
             a = build_call("add", args, corpus, tell, whole=whole)
         self.refresh()
         return a.result["added"], a.result["replaced"]
@@ -543,6 +544,23 @@ def build_call(
     if passes > 1:
         documents.again()
     return call(do, rest, passes=(documents.groups() for _ in range(passes)), progress=tell)
+
+
+@contextlib.contextmanager
+def rows_in_file(args: dict[str, Any]) -> Iterator[None]:
+    """Has vectors that are an array in a file, while it is needed."""
+    rows = args.get("vectors")
+    if rows is None or isinstance(rows, (str, os.PathLike)):
+        yield
+        return
+    handle, name = tempfile.mkstemp(prefix="collocate-", suffix=".npy")
+    try:
+        with open(handle, "wb") as out:
+            np.save(out, np.ascontiguousarray(rows))
+        args["vectors"] = name
+        yield
+    finally:
+        os.unlink(name)
 
 
 def only_for_files(args: dict[str, Any]) -> dict[str, Any]:
