@@ -23,7 +23,7 @@ var (
 		"index", "work", "parts", "spill"}
 	inputFlags = []string{"topics", "qrels", "schema", "vocab", "dict", "matrix", "points", "hierarchy", "regions", "window",
 		"tls-cert", "tls-key", "token-file", "reference",
-		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-of", "sparse-of", "embed", "shard-token-file", "indexes",
+		"stopwords", "synonyms", "ids", "id-root", "vectors", "vector-ids", "vector-of", "sparse-of", "embed", "shard-token-file", "indexes",
 		"cache"}
 )
 

@@ -31,8 +31,8 @@ type Beside struct {
 
 var _ text.Beside = (*Beside)(nil)
 
-// OpenBeside opens a file of vectors for a field. ids, if it is not empty, is the path of a file with
-// the ID of each row, one per line.
+// OpenBeside opens a file of vectors for a field. ids, if it is not empty, is the path of a file
+// with the ID of each row, one per line.
 func OpenBeside(path, field, ids string) (*Beside, error) {
 	file, err := mmap.Open(path)
 	if err != nil {
