@@ -333,11 +333,7 @@ func (m *meaning) best(ctx context.Context, k int) ([]Hit, error) {
 	if m.n.Fusion == ReciprocalRanks {
 		return m.byRanks(ctx, k)
 	}
-	wordWeight, weight, err := m.weights(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return m.bySum(ctx, k, wordWeight, weight)
+	return m.bySum(ctx, k)
 }
 
 // similar returns the k documents with the most similar vectors.
@@ -388,13 +384,7 @@ func (m *meaning) weights(ctx context.Context) (wordWeight, weight float64, err 
 	if err != nil {
 		return 0, 0, err
 	}
-	most := func(hits []Hit) float32 {
-		if len(hits) == 0 {
-			return 0
-		}
-		return hits[0].Score
-	}
-	return ask.Share(m.n.WordWeight, most(words)), ask.Share(m.n.Weight, most(vectors)), nil
+	return ask.Share(m.n.WordWeight, mostOf(words)), ask.Share(m.n.Weight, mostOf(vectors)), nil
 }
 
 // byRanks returns the k best answers by reciprocal rank fusion.
@@ -446,7 +436,13 @@ const sumMargin = 1.0 / (1 << 20)
 // give a score T to beat. Any other document has at most the score t of the last of them, so its
 // similarity must be at least (T - wordWeight·t)/weight. All documents with such a similarity are
 // looked up in the words. If they are too many, more of the best by words are taken.
-func (m *meaning) bySum(ctx context.Context, k int, wordWeight, weight float64) ([]Hit, error) {
+//
+// Of SumOfShares the largest similarity M is known only after that, which divides the weight. With
+// the largest of the best by words instead, which is at most M, the similarity above is lower, and
+// with the largest that there can be, the Gap wider. So the documents are among those that are
+// wanted, as is one with M.
+func (m *meaning) bySum(ctx context.Context, k int) ([]Hit, error) {
+	shares := m.n.Fusion == SumOfShares
 	for depth := max(firstByWords, roundFactor*k); ; depth = roundFactor * depth {
 		depth = min(depth, MaxK)
 		words, err := m.byWords(ctx, depth)
@@ -460,34 +456,60 @@ func (m *meaning) bySum(ctx context.Context, k int, wordWeight, weight float64) 
 				most = 0
 			}
 		}
-		known := make(map[uint32]bool, len(words))
-		sums := make([]Hit, 0, len(words))
+		known := make(map[uint32]float32, len(words))
+		near := float32(math.Inf(-1))
 		for _, h := range words {
 			sim, err := m.similarity(h.Doc)
 			if err != nil {
 				return nil, err
 			}
-			known[h.Doc] = true
-			sums = append(sums, Hit{Doc: h.Doc, Score: ask.Sum(wordWeight, h.Score, weight, sim)})
+			known[h.Doc] = sim
+			near = max(near, sim)
 		}
-		sortHits(sums)
+		wordWeight, weight := m.n.WordWeight, m.n.Weight
+		least := weight // of the weights that are possible
+		if shares {
+			wordWeight = ask.Share(wordWeight, mostOf(words))
+			switch {
+			case len(words) == 0: // the best by vectors are the answers
+			case near <= 0 || m.field.Metric == fields.Dot: // nothing bounds M
+				best, err := m.similar(ctx, 1)
+				if err != nil {
+					return nil, err
+				}
+				near = mostOf(best)
+				weight = ask.Share(weight, near)
+				least = weight
+			default:
+				weight = ask.Share(weight, near)
+				least /= mostSimilar
+			}
+		}
+		sums := m.sums(words, known, wordWeight, weight)
 		beat := math.Inf(-1)
 		if len(sums) >= k {
 			beat = float64(sums[k-1].Score)
 		}
-		w := nearest.Want{K: k, Gap: wordWeight * t / weight * (1 + sumMargin), Most: most}
+		w := nearest.Want{K: k, Gap: wordWeight * t / least * (1 + sumMargin), Most: most}
 		w.Floor = (beat-wordWeight*t)/weight - sumMargin*(math.Abs(beat)+wordWeight*t)/weight
 		if math.IsInf(beat, -1) {
 			w.Floor = beat
+		}
+		if shares {
+			w.Floor = min(w.Floor, float64(near))
 		}
 		list, err := m.wanted(ctx, w)
 		if err != nil {
 			return nil, err
 		}
+		if shares && len(list.Hits) > 0 && (len(words) == 0 || list.Hits[0].Score > near) {
+			weight = ask.Share(m.n.Weight, list.Hits[0].Score)
+			sums = m.sums(words, known, wordWeight, weight)
+		}
 		if list.Many {
 			continue
 		}
-		vectors := slices.DeleteFunc(list.Hits, func(h Hit) bool { return known[h.Doc] })
+		vectors := slices.DeleteFunc(list.Hits, func(h Hit) bool { _, ok := known[h.Doc]; return ok })
 		if sums, err = m.addWords(ctx, sums, vectors, wordWeight, weight, t > 0); err != nil {
 			return nil, err
 		}
@@ -500,6 +522,27 @@ func (m *meaning) bySum(ctx context.Context, k int, wordWeight, weight float64) 
 		}
 		return sums, nil
 	}
+}
+
+// mostSimilar exceeds every similarity but a dot product.
+const mostSimilar = 1 + 1.0/(1<<10)
+
+// mostOf returns the score of the first hit, 0 if there is none.
+func mostOf(hits []Hit) float32 {
+	if len(hits) == 0 {
+		return 0
+	}
+	return hits[0].Score
+}
+
+// sums returns the best by words with their sums, best first.
+func (m *meaning) sums(words []Hit, known map[uint32]float32, wordWeight, weight float64) []Hit {
+	sums := make([]Hit, len(words))
+	for i, h := range words {
+		sums[i] = Hit{Doc: h.Doc, Score: ask.Sum(wordWeight, h.Score, weight, known[h.Doc])}
+	}
+	sortHits(sums)
+	return sums
 }
 
 // addWords adds documents that were found by their vectors, with the scores of the words that some

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -137,6 +138,22 @@ func TestDocumentsAreEncoded(t *testing.T) {
 		if got := find(t, h, name, "moon"); slices.ContainsFunc(got, func(id string) bool { return strings.HasPrefix(id, "fif") }) {
 			t.Errorf("%s: %q has a document after the one that failed", name, got)
 		}
+	}
+	*asked = 0
+	var many strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&many, `{"id":"many%d","body":"moon and %d"}`+"\n", i, i)
+		if i%10 == 0 {
+			many.WriteString("no object\n")
+		}
+	}
+	body := must(t, h, "POST", "/v1/indexes/whole/documents?refresh=true", many.String(), 200)
+	if a := decode[writeAnswer](t, body); *asked != 3 || a.Added != 70 || a.Failed != 7 || a.Errors[0].Line != 2 {
+		t.Errorf("70 documents in %d requests: %s", *asked, body)
+	}
+	near := must(t, h, "GET", "/v1/indexes/whole/search?k=1&q=37&encode=also&word_weight=9", "", 200)
+	if !slices.Equal(ids(decode[api.Answer](t, near)), []string{"many37"}) {
+		t.Errorf("a document of a batch: %s", near)
 	}
 	*asked = 0
 	for name, schema := range map[string]string{"plain": `{"fields":[{"name":"body","type":"text"}]}`, "bare": ""} {

@@ -52,6 +52,7 @@ const (
 	maxLineErrors = 100
 	maxErrorSize  = 500       // bytes of a message about a line
 	partBytes     = 256 << 10 // of documents that are added in one turn
+	encodedAtOnce = 32        // documents whose vectors an encoder makes with one request
 )
 
 // fail notes an error of a line.
@@ -228,6 +229,10 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 	if b.single {
 		next = b.lines.whole
 	}
+	atOnce := 1
+	if b.v.o.Encoder != nil {
+		atOnce = encodedAtOnce
+	}
 	for more := true; more; {
 		var part [][]byte
 		var numbers []int64
@@ -251,26 +256,15 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 		}
 		n := a.Added
 		stop := b.v.inTurn(ctx, b.client, a.Added+a.Failed == 0, func(ctx context.Context) error {
-			for i, row := range part {
-				d, bad := b.objects.Parse(row)
-				if bad == nil && d.ID == "" {
-					bad = errors.New("the document has no ID: want a field id")
-				}
-				if bad == nil {
-					bad = w.Add(d)
+			for from := 0; from < len(part); from += atOnce {
+				to := min(from+atOnce, len(part))
+				if err := b.addSome(w, part[from:to], numbers[from:to], a); err != nil {
+					return err
 				}
 				if broke := w.Err(); broke != nil {
 					c.poke()
 					return fmt.Errorf("%w: %w", errLost, broke)
 				}
-				if errors.Is(bad, api.ErrEncoder) { // each further one would wait for it
-					return fmt.Errorf("document %q: %w", d.ID, bad)
-				}
-				if bad != nil {
-					a.fail(numbers[i], d.ID, bad)
-					continue
-				}
-				a.Added++
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -300,6 +294,43 @@ func (b *bulk) add(ctx context.Context, how refresh, tell func(*writeAnswer)) (a
 		err = c.changed(ctx, 0, 0, broken, how, a)
 	}
 	return a, err
+}
+
+// addSome adds the documents of some lines. The error is that of an encoder: each further document
+// would wait for it.
+func (b *bulk) addSome(w *segments.Writer, rows [][]byte, numbers []int64, a *writeAnswer) error {
+	ids, errs := make([]string, len(rows)), make([]error, len(rows))
+	docs, of := make([]text.Document, 0, len(rows)), make([]int, 0, len(rows))
+	for i, row := range rows {
+		d, bad := b.objects.Parse(row)
+		if bad == nil && d.ID == "" {
+			bad = errors.New("the document has no ID: want a field id")
+		}
+		if ids[i], errs[i] = d.ID, bad; bad != nil {
+			continue
+		}
+		if len(rows) > 1 {
+			d = d.Clone() // Parse uses its memory again
+		}
+		docs, of = append(docs, d), append(of, i)
+	}
+	for i, bad := range w.AddMany(docs) {
+		errs[of[i]] = bad
+	}
+	if w.Err() != nil {
+		return nil // nothing is added any more
+	}
+	for i, bad := range errs {
+		switch {
+		case bad == nil:
+			a.Added++
+		case errors.Is(bad, api.ErrEncoder):
+			return fmt.Errorf("document %q: %w", ids[i], bad)
+		default:
+			a.fail(numbers[i], ids[i], bad)
+		}
+	}
+	return nil
 }
 
 // inTurn does a part of long work in a slot. If none is free it fails, or with again waits further.

@@ -127,7 +127,7 @@ func (c *Corpus) finishedAll(ctx context.Context, docs iter.Seq2[Document, error
 				yield(Document{}, err)
 				return
 			}
-			if list = append(list, d.clone()); len(list) == finishedAtOnce && !pass() {
+			if list = append(list, d.Clone()); len(list) == finishedAtOnce && !pass() {
 				return
 			}
 		}
@@ -140,8 +140,8 @@ func (c *Corpus) finishedAll(ctx context.Context, docs iter.Seq2[Document, error
 	}
 }
 
-// clone returns a copy that stays valid.
-func (d Document) clone() Document {
+// Clone returns a copy that stays valid.
+func (d Document) Clone() Document {
 	d.Text, d.Breaks, d.Headings = bytes.Clone(d.Text), slices.Clone(d.Breaks), slices.Clone(d.Headings)
 	list := make([]fields.Values, len(d.Fields))
 	for i, values := range d.Fields {

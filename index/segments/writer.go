@@ -62,8 +62,8 @@ type Options struct {
 	// the index there, and there is no other lock than of the copy.
 	Remote Remote
 	// Finish, unless it is nil, completes documents that Add gets, such as with vectors, after they
-	// were cut into passages and before they are added. It gets those of one call. Other methods of
-	// the Writer go on meanwhile. For AddCorpus see text.Options.Finish.
+	// were cut into passages and before they are added. It gets those of a call together. Other
+	// methods of the Writer go on meanwhile. For AddCorpus see text.Options.Finish.
 	Finish func(ctx context.Context, schema *fields.Schema, docs []text.Document) error
 	// Progress is called when a segment is begun, about a hundred times while it is written, and
 	// when it has ended. A merge in the background calls it beside other calls. It must be fast,
@@ -422,27 +422,64 @@ var errClosed = fmt.Errorf("segments: the writer is closed: %w", index.ErrClosed
 // replaced. If the index has a schema, the document needs Fields, in the order of the schema, and
 // no Text; see fields.Schema.Values and text.Document.Complete. If the schema has Passages, the
 // document is cut, and its Fields are those of whole documents: see Schema.
-func (w *Writer) Add(d text.Document) error {
+func (w *Writer) Add(d text.Document) error { return w.AddMany([]text.Document{d})[0] }
+
+// AddMany is Add for several documents, and returns the error of each. Options.Finish gets them
+// together. If it fails, it gets them one by one, until it fails again: that document and those
+// after it are not added, and have this error.
+func (w *Writer) AddMany(docs []text.Document) []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	errs, ends := make([]error, len(docs)), make([]int, len(docs))
+	var all []text.Document
+	for i, d := range docs {
+		all, errs[i] = w.appendPassages(all, d)
+		ends[i] = len(all)
+	}
+	together := w.finish(all)
+	var failed error
+	at := 0
+	for i, d := range docs {
+		list := all[at:ends[i]]
+		if at = ends[i]; errs[i] != nil {
+			continue
+		}
+		if together != nil && failed == nil {
+			if failed = together; len(docs) > 1 {
+				failed = w.finish(list)
+			}
+		}
+		if errs[i] = failed; failed == nil {
+			errs[i] = w.addFinished(d.ID, list)
+		}
+	}
+	return errs
+}
+
+// appendPassages appends the passages of a document, or the document.
+func (w *Writer) appendPassages(dst []text.Document, d text.Document) ([]text.Document, error) {
+	switch {
+	case w.err != nil:
+		return dst, w.err
+	case d.ID == "":
+		return dst, errors.New("segments: a document without an ID: it would replace others without one")
+	case w.cut == nil:
+		return append(dst, d), nil
+	}
+	list, err := w.cut.Cut(d)
+	if err != nil {
+		return dst, err
+	}
+	return append(dst, list...), nil
+}
+
+// addFinished adds a document, or its passages.
+func (w *Writer) addFinished(id string, list []text.Document) error {
 	if w.err != nil {
 		return w.err
 	}
-	if d.ID == "" {
-		return errors.New("segments: a document without an ID: it would replace others without one")
-	}
-	list := []text.Document{d}
 	if w.cut != nil {
-		var err error
-		if list, err = w.cut.Cut(d); err != nil {
-			return err
-		}
-	}
-	if err := w.finish(list); err != nil {
-		return err
-	}
-	if w.cut != nil {
-		if err := w.addPassages(d.ID, list); err != nil {
+		if err := w.addPassages(id, list); err != nil {
 			return err
 		}
 	} else {
@@ -450,7 +487,7 @@ func (w *Writer) Add(d text.Document) error {
 			return err
 		}
 		w.changed = true
-		if _, err := w.remove(d.ID); err != nil {
+		if _, err := w.remove(id); err != nil {
 			return w.fail(err)
 		}
 	}
@@ -462,7 +499,7 @@ func (w *Writer) Add(d text.Document) error {
 
 // finish calls Options.Finish without holding the lock, since it may take long.
 func (w *Writer) finish(list []text.Document) error {
-	if w.o.Finish == nil {
+	if w.o.Finish == nil || len(list) == 0 {
 		return nil
 	}
 	schema := w.buffer.schema
