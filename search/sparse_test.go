@@ -89,7 +89,7 @@ func TestWordsAndWeightedTokensAreOneRanking(t *testing.T) {
 	rng := rand.New(rand.NewPCG(49, 2))
 	seen := map[search.Strategy]int{}
 	for round := range trials.Of(4) {
-		s, docs := withTokens(t, rng, []int{300, 5000}[round%2], round%4 > 1)
+		s, docs := withTokens(t, rng, []int{300, 14000}[round%2], round%4 > 1)
 		ids := map[uint32]string{}
 		all, err := s.Search(t.Context(), search.Request{Query: query.All{}, K: search.MaxK})
 		if err != nil {
@@ -118,7 +118,7 @@ func TestWordsAndWeightedTokensAreOneRanking(t *testing.T) {
 			if len(words) == 0 {
 				parts = parts[1:]
 			}
-			r := search.Request{Query: query.Or{Parts: parts}, K: 1 + rng.IntN(60), From: rng.IntN(2) * rng.IntN(9),
+			r := search.Request{Query: query.Or{Parts: parts}, K: 1 + rng.IntN(25), From: rng.IntN(2) * rng.IntN(9),
 				Model: model, Count: rng.IntN(2) == 0}
 			if filtered {
 				r.Filter = query.Field{Name: "place", Part: query.Term{Text: "here"}}

@@ -69,13 +69,19 @@ func (p *plan) beside() (all []source, ok bool) {
 
 // worthBeside reports whether the best documents of each index may suffice.
 func (p *plan) worthBeside() (bool, error) {
-	t := &p.task
-	if model.IsFielded(t.r.Model) || p.docs() < besideDocs {
+	if model.IsFielded(p.task.r.Model) {
 		return false, nil
 	}
-	_, ok := p.beside()
-	return ok, nil
+	all, ok := p.beside()
+	return ok && (alone(all) || p.firstDepth() <= p.mostDepth()), nil
 }
+
+// firstDepth and mostDepth are how many of the best of each index are taken first, and at most.
+func (p *plan) firstDepth() int { return max(besideFirst, besideEach*p.task.k) }
+func (p *plan) mostDepth() int  { return min(ask.MaxK, p.docs()/besideShare) }
+
+// alone reports whether the engine of one index has the scores.
+func alone(all []source) bool { return len(all) == 1 && all[0].scale == 1 }
 
 // rankBeside finds the k best by the best of each index.
 func (p *plan) rankBeside() (*ask.Result, error) {
@@ -92,7 +98,14 @@ func (p *plan) rankBeside() (*ask.Result, error) {
 	}
 	all, _ := p.beside()
 	stats := p.stats(ask.TreeBeside)
-	for depth := max(besideFirst, 4*p.task.k); depth <= min(ask.MaxK, p.docs()/besideShare); depth *= besideMore {
+	if alone(all) {
+		hits, _, _, err := p.bestIn(&all[0], p.task.k, within, limited)
+		slices.SortFunc(hits, func(a, b ask.Hit) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+		})
+		return &ask.Result{Hits: hits[:min(p.task.k, len(hits))], Stats: stats}, err
+	}
+	for depth := p.firstDepth(); depth <= p.mostDepth(); depth *= besideMore {
 		h := newRanking(min(p.task.k, p.docs()), p.scoringTerms())
 		done, err := p.bestOf(all, depth, within, limited, h)
 		if err != nil {

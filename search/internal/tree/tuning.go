@@ -52,14 +52,14 @@ const seekShare = 12
 // of numbers rather than as a bit set, since the list is then smaller.
 const shortShare = 32
 
-// Of a query of words and weighted tokens, besideFirst documents of each index are tried first,
-// then besideMore times as many, up to one in besideShare documents. In indexes of less than
-// besideDocs documents, and beyond, lists are added up.
+// Of a query of words and weighted tokens, besideFirst documents of each index are tried first, or
+// besideEach for an answer, then besideMore times as many, up to one in besideShare documents:
+// looking up that many takes as long as adding lists up.
 const (
 	besideFirst = 100
+	besideEach  = 4
 	besideMore  = 8
-	besideShare = 16
-	besideDocs  = 4096
+	besideShare = 128
 )
 
 // fewFound is the number of candidates in a block below which they are looked up one by one.
