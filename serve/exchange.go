@@ -116,7 +116,7 @@ func statusOf(err error) int {
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
 		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), errors.Is(err, api.ErrEncoder), isFault(err),
-		isA[*segments.RemoteError](err):
+		isA[*segments.RemoteError](err), isA[*partialError](err):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError

@@ -71,6 +71,7 @@ var problemKinds = []problemKind{
 	{"stopping", 503, "The server is stopping", is(errStopping, context.Canceled)},
 	{"unreadable_index", 503, "The index cannot be read any more", isFault},
 	{"no_shards", 503, "No shard can answer", is(errNoShards, errNoAnswer, errMayHaveIt)},
+	{"partial_answer", 503, "Some shards have not answered", isA[*partialError]},
 	{"unavailable", 503, "The request cannot be answered now", nil},
 }
 

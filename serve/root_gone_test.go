@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -96,5 +97,42 @@ func TestBatchEndsWithOneError(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(w.Body.String()), "\n")
 	if n := strings.Count(w.Body.String(), `"status":503`); n != 1 || !strings.Contains(lines[len(lines)-1], `"status":503`) {
 		t.Errorf("%d lines, %d errors, the last line is %s; want one error, at the end", len(lines), n, lines[len(lines)-1])
+	}
+}
+
+// Who asks for whole answers gets an error instead of one that lacks a shard.
+func TestPartialAnswersAreRefused(t *testing.T) {
+	c := newCluster(t, 3, 1, RootOptions{})
+	whole := call(c.root, "/search?q=the&partial=refuse", "")
+	if whole.Code != http.StatusOK || !strings.Contains(whole.Body.String(), `"answered":3`) {
+		t.Fatalf("all shards are there: %d %s", whole.Code, whole.Body)
+	}
+	if w := call(c.whole, "/search?q=the&partial=refuse", ""); w.Code != http.StatusOK {
+		t.Errorf("an index that is not in shards: %d %s", w.Code, w.Body)
+	}
+	c.replicas[1][0].Close()
+	for _, path := range []string{"/search?q=the", "/search?q=the&partial=allow"} {
+		w := call(c.root, path, "")
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"answered":2`) {
+			t.Errorf("%s without a shard: %d %s, want an answer of two", path, w.Code, w.Body)
+		}
+	}
+	// Also if other stages than the search ask the shards.
+	for _, path := range []string{"/search?q=the&partial=refuse", "/search?q=th*&partial=refuse",
+		"/search?q=the&expand=rm3&partial=refuse", "/search?q=the&snippets=true&partial=refuse"} {
+		w := call(c.root, path, "")
+		var p problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != http.StatusServiceUnavailable ||
+			p.Code != "partial_answer" || !strings.Contains(p.Detail, "2 of 3 shards have answered") ||
+			!strings.Contains(p.Detail, c.replicas[1][0].URL) {
+			t.Errorf("%s without a shard: %d %s, want the shard that is missing", path, w.Code, w.Body)
+		}
+	}
+	w := call(c.root, "/search", `[{"q": "the", "partial": "refuse"}, {"q": "the"}]`)
+	if !strings.Contains(w.Body.String(), `"partial_answer"`) || strings.Contains(w.Body.String(), `"hits"`) {
+		t.Errorf("a batch: %s, want an error that ends it", w.Body)
+	}
+	if w := call(c.root, "/search?q=the&partial=perhaps", ""); w.Code != http.StatusBadRequest {
+		t.Errorf("a wrong value: %d %s", w.Code, w.Body)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -249,6 +250,9 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, 
 	start := time.Now()
 	within, cancel := leaveTime(ctx)
 	defer cancel()
+	defer func(said string) { a.Partial = said }(a.Partial)
+	whole := a.Partial == "refuse"
+	a.Partial = "allow" // shards are whole
 	a.late = new(lateShards)
 	a.After = "" // shards get the place itself, if they need it
 	clock := newStageClock(within, a)
@@ -284,8 +288,20 @@ func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, 
 			return nil, err
 		}
 	}
+	if whole && len(answer.Shards.Missing) > 0 {
+		return nil, &partialError{*answer.Shards}
+	}
 	answer.Micros = time.Since(start).Microseconds()
 	return answer, nil
+}
+
+// partialError is the error of a request that wants no answer without some of the shards.
+type partialError struct{ coverage api.Coverage }
+
+func (e *partialError) Error() string {
+	c := &e.coverage
+	return fmt.Sprintf("%d of %d shards have answered, with %d of %d documents: %s", c.Answered, c.Of, c.Documents,
+		c.OfDocuments, strings.Join(c.Missing, "; "))
 }
 
 // bestOfShards merges the answers of the shards that arrive in time. words are those of the

@@ -36,6 +36,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"sparse": {`{"a":2}`, "sparse", `{"a":2}`}, "sparse-field": {"v", "sparse_field", "v"},
 		"sparse-weight": {"2", "sparse_weight", "2"},
 		"snippet-count": {"2", "snippet_count", "2"}, "snippet-lines": {"true", "snippet_lines", "true"},
+		"partial": {"refuse", "partial", "refuse"},
 	}
 	used := []string{"token-file", "json", "quiet", "verbose", "all", "vector-of"}
 	refused := []string{

@@ -135,6 +135,11 @@ class Search(TypedDict, total=False):
         "sort by a field instead of by score: FIELD or FIELD:desc, or by several, as in "
         "year:desc,author; documents without a value come last",
     ]  # fmt: skip
+    partial: Annotated[
+        str, "allow",
+        "of an index in shards, of which some do not answer: allow: answer from the others, and "
+        "say what the answer covers; refuse: do not answer",
+    ]  # fmt: skip
     model: Annotated[
         str, None,
         "how documents are scored: bm25 (Okapi BM25), boolean (no ranking), cosine (TF-IDF "
