@@ -73,6 +73,9 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 			return
 		}
 		requests = s.rewriteAll(requests)
+		if s.onGPU() && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
+			requests = s.limitAll(ctx, requests)
+		}
 		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			batchOnGPU(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else if s.e == nil {

@@ -162,7 +162,7 @@ func (t *segmentTurn) answer(ctx context.Context, s *Searcher, b Batch) {
 	t.prepare()
 	var onGPU, others []int
 	for i := range t.requests {
-		if r := &t.requests[i]; !r.IsTree() && r.Within == nil && notForSegments(r) == "" {
+		if r := &t.requests[i]; !r.IsTree() && notForSegments(r) == "" {
 			onGPU = append(onGPU, i)
 		} else {
 			others = append(others, i)

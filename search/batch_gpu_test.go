@@ -87,13 +87,18 @@ func batchTakesAll(t *testing.T, parts, deleted int) {
 		case 1:
 			r.Text = "all"
 		case 2:
-			r.Text, r.Query = "", query.Words(word()+" "+word()+" w2", false)
+			r.Text, r.Query = "", query.Or{Parts: []query.Node{query.Boost{Part: query.Term{Text: word()}, By: 2},
+				query.Term{Text: "w2"}}}
 		case 3:
 			r.Count = true
 		case 4:
 			r.From = 3
-		case 5:
-			r.Within = within
+		case 5: // the device's, unless deletions and filter leave too few
+			if r.Within = within; i%12 == 5 {
+				r.Within = nil
+				r.Text, r.Query = "", query.Within(query.Words(r.Text, r.Mode == And),
+					query.Filter{Part: query.Words("w1", false)})
+			}
 		}
 		found, err := s.Search(context.Background(), r)
 		if err != nil {
@@ -118,7 +123,9 @@ func batchTakesAll(t *testing.T, parts, deleted int) {
 		some := parts > 1 && deleted > 0 && found.Stats.GPU.Items > 0
 		if g := found.Stats.GPU; i%6 < 2 && deleted < 96 && (g == nil || g.Fallback != "" && !some) {
 			t.Errorf("request %d: %+v, want the device's answer", i, g)
-		} else if i%6 >= 2 && (g == nil || g.Fallback != forCores) {
+		} else if i%6 == 5 && deleted == 0 && parts == 1 && (g == nil || g.Fallback != "") {
+			t.Errorf("request %d within a filter: %+v, want the device's answer", i, g)
+		} else if i%6 >= 2 && i%6 < 5 && (g == nil || g.Fallback != forCores) {
 			t.Errorf("request %d: %+v, want Fallback %q", i, g, forCores)
 		}
 		i++

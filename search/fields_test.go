@@ -17,7 +17,10 @@ import (
 )
 
 // fieldsIndex returns a searcher for documents with titles and bodies.
-func fieldsIndex(t *testing.T) *Searcher {
+func fieldsIndex(t *testing.T) *Searcher { return fieldsIndexWith(t, false) }
+
+// fieldsIndexWith is fieldsIndex with positions of words or without.
+func fieldsIndexWith(t *testing.T, positions bool) *Searcher {
 	t.Helper()
 	var lines strings.Builder
 	for i := range 500 {
@@ -38,7 +41,7 @@ func fieldsIndex(t *testing.T) *Searcher {
 	}
 	dir := filepath.Join(t.TempDir(), "ix")
 	c := &text.Corpus{Paths: []string{path}, Options: text.Options{Schema: schema}}
-	if err := index.Build(context.Background(), dir, c, index.BuildOptions{Analyzer: a}); err != nil {
+	if err := index.Build(context.Background(), dir, c, index.BuildOptions{Analyzer: a, Positions: positions}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := Open(dir)

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/query"
 )
 
 var errNotOnGPU = errors.New("search: engine gpu: the index is not on a GPU; call OpenGPU first")
@@ -45,7 +49,73 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 }
 
 // forCores is the reason why the cores answer requests of a batch on a GPU.
-const forCores = "in batches, query trees, counts, pages and filters are for the cores"
+const forCores = "in batches, query trees, counts and pages are for the cores"
+
+// plainly returns a request whose query is plain words, within a filter or not, with the words as
+// its text and the filter apart, as a device needs it. It returns any other request as it is.
+func plainly(r Request) Request {
+	words := r.Query
+	var filter query.Node
+	if and, ok := words.(query.And); ok && len(and.Parts) == 2 {
+		if f, ok := and.Parts[1].(query.Filter); ok {
+			words, filter = and.Parts[0], f
+		}
+	}
+	var parts []query.Node
+	mode := Or
+	switch n := words.(type) {
+	case query.Term: // all of its words are required
+		parts, mode = []query.Node{n}, And
+	case query.Or:
+		parts = n.Parts
+	case query.And:
+		parts, mode = n.Parts, And
+	}
+	if len(parts) == 0 || filter != nil && r.Filter != nil {
+		return r
+	}
+	var texts []string
+	for _, n := range parts {
+		t, ok := n.(query.Term)
+		if !ok {
+			return r
+		}
+		texts = append(texts, t.Text)
+	}
+	if r.Query, r.Text, r.Words, r.Mode = nil, strings.Join(texts, " "), nil, mode; filter != nil {
+		r.Filter = filter
+	}
+	return r
+}
+
+// limitAll finds the documents of the filters of requests that a device knows but for these.
+// Requests of a batch mostly have the same filter, which is evaluated once.
+func (s *Searcher) limitAll(ctx context.Context, requests iter.Seq[Request]) iter.Seq[Request] {
+	return func(yield func(Request) bool) {
+		var last struct {
+			filter query.Node
+			from   *Within
+			to     *Within
+		}
+		for r := range requests {
+			if limited := plainly(r); limited.Filter != nil {
+				if last.to != nil && r.Within == last.from && reflect.DeepEqual(limited.Filter, last.filter) {
+					limited.Within, limited.Filter = last.to, nil
+				} else if filter := limited.Filter; s.limit(ctx, &limited) == nil { // else Search says why
+					last.filter, last.from, last.to = filter, r.Within, limited.Within
+				}
+				if !limited.IsTree() {
+					r = limited
+				}
+			} else {
+				r = limited
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
 
 // insteadOfGPU answers a request of a batch that a GPU does not know.
 func (s *Searcher) insteadOfGPU(ctx context.Context, r Request) (*Result, error) {

@@ -200,6 +200,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if err := s.rewrite(&r); err != nil {
 		return nil, err
 	}
+	if r.Query != nil && ask.WantsGPU(r.Parallel) && s.onGPU() {
+		r = plainly(r)
+	}
 	if err := s.limit(ctx, &r); err != nil {
 		return nil, err
 	}
@@ -223,6 +226,9 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 			return s.onCores(ctx, &r)
 		}
 	}
+	if ask.WantsGPU(r.Parallel) && !r.IsTree() {
+		return s.searchGPU(ctx, r)
+	}
 	var missed filters.Missed
 	if r.Within != nil && !r.IsTree() {
 		if found, missed, err = s.searchLists(ctx, r); found != nil || err != nil {
@@ -232,9 +238,6 @@ func (s *Searcher) Search(ctx context.Context, r Request) (found *Result, err er
 	if r.IsTree() || r.Within != nil && r.Algorithm == Auto && !model.IsFielded(r.Model) &&
 		!s.tree.ForEngines(&r) {
 		return s.searchTree(ctx, r)
-	}
-	if ask.WantsGPU(r.Parallel) {
-		return s.searchGPU(ctx, r)
 	}
 	found, err = s.onCores(ctx, &r)
 	missed.Done()
@@ -321,7 +324,7 @@ func (s *Searcher) searchLists(ctx context.Context, r Request) (*Result, filters
 func (s *Searcher) searchTree(ctx context.Context, r Request) (*Result, error) {
 	found, err := tree.Search(ctx, s.tree, &r)
 	if err == nil && ask.WantsGPU(r.Parallel) {
-		const why = "operators, counts, pages and filters are not supported on a GPU"
+		const why = "operators, counts and pages are not supported on a GPU"
 		found.Stats.GPU = &GPUStats{Fallback: why}
 	}
 	return found, err

@@ -216,9 +216,6 @@ func (x *exchange) answerPart(ctx context.Context, asked []searchParams) ([]byte
 			continue
 		}
 		queries, details = append(queries, asked[i].request), append(details, &asked[i].details)
-		if asked[i].request.IsTree() && batch.Engine == engine.GPU {
-			batch.Engine = engine.Multicore // a GPU answers plain words only
-		}
 	}
 	describe := func(i int, found *search.Result) ([]byte, error) {
 		x.metrics.strategy(&found.Stats)

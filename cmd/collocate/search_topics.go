@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -82,12 +84,17 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	}
 	if a.json {
 		return a.printJSON(runJSON{f.run, len(topics), w.answers, took.Seconds(),
-			w.recall.approximate, w.recall.mean(), used})
+			w.recall.approximate, w.recall.mean(), w.onCores, used})
 	}
 	a.summary("%s, %s in %v, %.0f topics a second", counted(len(topics), "topic"),
 		counted(w.answers, "answer"), took.Round(time.Millisecond),
 		float64(len(topics))/took.Seconds())
 	w.recall.summary(a)
+	if f.ask.Stats {
+		for _, why := range slices.Sorted(maps.Keys(w.onCores)) {
+			a.summary("%s on the cores: %s", counted(w.onCores[why], "topic"), why)
+		}
+	}
 	a.printEnergy(used)
 	return nil
 }
@@ -115,13 +122,15 @@ func (f *searchFlags) giveVectors(requests []search.Request) error {
 
 // runJSON is the summary of a run in a file, for --json.
 type runJSON struct {
-	Run         string     `json:"run"`
-	Topics      int        `json:"topics"`
-	Answers     int        `json:"answers"`
-	Seconds     float64    `json:"seconds"`
-	Approximate bool       `json:"approximate,omitempty"`
-	Recall      *float64   `json:"recall,omitempty"`
-	Energy      *energyUse `json:"energy,omitempty"`
+	Run         string   `json:"run"`
+	Topics      int      `json:"topics"`
+	Answers     int      `json:"answers"`
+	Seconds     float64  `json:"seconds"`
+	Approximate bool     `json:"approximate,omitempty"`
+	Recall      *float64 `json:"recall,omitempty"`
+	// OnCores counts the topics that the cores answered instead of a GPU, by the reason.
+	OnCores map[string]int `json:"on_cores,omitempty"`
+	Energy  *energyUse     `json:"energy,omitempty"`
 }
 
 // topicWriter writes a run. Workers format the answers of topics as lines, which are written in the
@@ -138,7 +147,8 @@ type topicWriter struct {
 	answers int
 	recall  meanRecall
 
-	unanswered int // number of topics
+	unanswered int            // number of topics
+	onCores    map[string]int // topics that a GPU left to the cores, by the reason
 }
 
 // topicLines are the lines of a run for one topic.
@@ -148,6 +158,7 @@ type topicLines struct {
 	exact   bool
 	pruned  bool
 	recall  *float64
+	why     string // the reason why the cores answered instead of a GPU
 }
 
 func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
@@ -164,6 +175,12 @@ func (w *topicWriter) write(ctx context.Context, out io.Writer) error {
 		}
 		next++
 		w.answers += t.answers
+		if t.why != "" {
+			if w.onCores == nil {
+				w.onCores = map[string]int{}
+			}
+			w.onCores[t.why]++
+		}
 		if t.answers == 0 {
 			w.unanswered++
 		}
@@ -242,6 +259,9 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 		t = &topicLines{}
 	}
 	t.answers, t.exact, t.pruned = len(found.Hits), exact(found), found.Stats.Pruned
+	if t.why = ""; found.Stats.GPU != nil {
+		t.why = found.Stats.GPU.Fallback
+	}
 	var err error
 	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, w.requests[i], found); err != nil {
 		return nil, err

@@ -292,9 +292,14 @@ func (g *Index) Answer(ctx context.Context, r ask.Request) (*ask.Result, error) 
 func (g *Index) onCPU(ctx context.Context, r ask.Request,
 	why string) (found *ask.Result, err error) {
 	defer mmap.Recover(mmap.Guard(), &err)
-	r.Parallel, r.Algorithm = nil, ask.Auto
-	if r.IsTree() && g.elsewhere != nil {
-		return g.elsewhere(ctx, r)
+	if r.Parallel = nil; r.Algorithm == ask.Tiles {
+		r.Algorithm = ask.Auto
+	}
+	if (r.IsTree() || r.Within != nil) && g.elsewhere != nil {
+		if found, err = g.elsewhere(ctx, r); err == nil {
+			found.Stats.GPU = &ask.GPUStats{Fallback: why}
+		}
+		return found, err
 	}
 	if found, err = g.s.Search(ctx, &r); err == nil {
 		found.Stats.GPU = &ask.GPUStats{Fallback: why}

@@ -20,9 +20,9 @@
 // (kernels/batch.cuh).
 //
 // The cores (package eval) answer the rest: more than 511 words or 16,384 answers, BM25F and
-// rounded lengths, requests restricted to some documents, and ties or lists that do not fit. In a
-// batch they also answer query trees, counts and pages, and deleted documents are left out of more
-// answers than were asked for (deleted.go). Stats.GPU.Fallback says why the cores answered.
+// rounded lengths, and ties or lists that do not fit. In a batch they also answer query trees,
+// counts and pages. Documents that were deleted or do not pass the filter are left out of more
+// answers than were asked for (leftout.go). Stats.GPU.Fallback says why the cores answered.
 //
 // # Memory
 //

@@ -101,7 +101,7 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 			case i >= len(left):
 				why = tooManyTies
 			case queries[j].Limited():
-				why = limited
+				why = manyLeftOut
 			}
 			out[j].result, out[j].err = g.onCPU(ctx, requests[j], why)
 		}

@@ -305,9 +305,8 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 	return nil
 }
 
-// handOver lets the cores answer requests that the device does not know: query trees, counts, pages
-// and filters, and those with too many deleted documents among their answers. It returns the
-// others.
+// handOver lets the cores answer requests that the device does not know: query trees, counts and
+// pages, and those with too few answers left after deletions and filters. It returns the others.
 func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 	g := r.b.g
 	var over []int32
@@ -325,10 +324,10 @@ func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 		request := r.requests[at].whole()
 		var found *ask.Result
 		var err error
-		if g.elsewhere != nil {
+		if request.IsTree() {
 			found, err = g.elsewhere(ctx, request)
 		} else {
-			found, err = g.onCPU(ctx, request, manyDeleted)
+			found, err = g.onCPU(ctx, request, manyLeftOut)
 		}
 		r.c.use(r.from+at, found, err)
 	})

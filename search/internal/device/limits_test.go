@@ -12,9 +12,9 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// Requests that are limited to some documents are answered by the cores, and Stats say so: one by
-// one, in batches with others, and with the thesis' algorithms.
-func TestLimitedRequestsAreForTheCores(t *testing.T) {
+// Requests that are limited to some documents have the answers of the cores: one by one and in
+// batches with others. Those that name the thesis' algorithms are for the cores, and Stats say so.
+func TestLimitedRequests(t *testing.T) {
 	rng := rand.New(rand.NewPCG(41, 4))
 	p := searchtest.RandomPlain(rng, 3000, 6)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
@@ -46,7 +46,7 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 		if i >= 4 {
 			return paperLimited
 		}
-		return limited
+		return manyLeftOut
 	}
 	check := func(i int, found *ask.Result, err error) {
 		t.Helper()
@@ -56,7 +56,8 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 		if !slices.Equal(found.Hits, want[i]) {
 			t.Errorf("request %d: got %v, want %v", i, found.Hits, want[i])
 		}
-		if g := found.Stats.GPU; i%2 == 0 && (g == nil || g.Fallback != why(i)) {
+		if g := found.Stats.GPU; i%2 == 0 && (g == nil || g.Fallback != why(i) &&
+			(i >= 4 || g.Fallback != "")) {
 			t.Errorf("request %d: %+v, want Fallback %q", i, g, why(i))
 		}
 	}
@@ -72,9 +73,10 @@ func TestLimitedRequestsAreForTheCores(t *testing.T) {
 	}
 }
 
-// Deleted documents are left out of single answers on the device, unless too few others are left.
-// The answers are those of the cores.
-func TestDeletedDocuments(t *testing.T) {
+// Documents that are deleted, or to which a request is not limited, are left out of the answers of
+// the device, one by one and in batches, unless too few others are left. The answers are those of
+// the cores.
+func TestLeftOutDocuments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(52, 4))
 	p := searchtest.RandomPlain(rng, 3000, 6)
 	for len(p.Docs[0]) < 300 {
@@ -82,51 +84,72 @@ func TestDeletedDocuments(t *testing.T) {
 	}
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	use(t, s, Options{})
+	words := []ask.Word{{Text: p.Words[0]}, {Text: p.Words[1]}, {Text: p.Words[2]}, {Text: p.Words[3]}}
+	best, err := s.Search(t.Context(), ask.Request{Words: words, K: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	isBest := func(doc int) bool {
+		return slices.ContainsFunc(best.Hits, func(h ask.Hit) bool { return int(h.Doc) == doc })
+	}
 	for name, c := range map[string]struct {
-		deleted func(doc int) bool
-		why     string
+		out  func(doc int) bool
+		onIt bool // the device answers
 	}{
-		"some":         {func(doc int) bool { return doc%7 == 0 }, ""},
-		"nearly all":   {func(doc int) bool { return doc%10 > 0 }, ""},
-		"all the best": {nil, manyDeleted},
+		"some":         {func(doc int) bool { return doc%7 == 0 }, true},
+		"nearly all":   {func(doc int) bool { return doc%10 > 0 }, false},
+		"all the best": {isBest, false},
 	} {
-		for k := range 2 {
-			r := ask.Request{Words: []ask.Word{{Text: p.Words[0]}, {Text: p.Words[1]}, {Text: p.Words[2]},
-				{Text: p.Words[3]}}, K: 10 * k}
-			s.e.Live = docset.New(len(p.Lengths))
-			s.e.Live.AddRange(0, uint32(s.e.Live.Len()))
-			if c.deleted == nil {
-				best, err := s.Search(t.Context(), ask.Request{Words: r.Words, K: 30})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, h := range best.Hits {
-					s.e.Live.Remove(h.Doc)
-				}
-			} else {
-				for doc := range s.e.Live.Len() {
-					if c.deleted(doc) {
-						s.e.Live.Remove(uint32(doc))
-					}
-				}
+		left := docset.New(len(p.Lengths))
+		for doc := range left.Len() {
+			if !c.out(doc) {
+				left.Add(uint32(doc))
+			}
+		}
+		for i := range 4 {
+			r := ask.Request{Words: words, K: 10 * (i % 2)}
+			if s.e.Live = left; i >= 2 {
+				s.e.Live, r.Within = nil, &ask.Within{Sets: []*docset.Set{left}}
 			}
 			want, err := s.Search(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
 			}
+			check := func(how string, found *ask.Result, err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(found.Hits, want.Hits) || len(want.Hits) == 0 {
+					t.Errorf("%s left out, %d, %s: got %v, want %v", name, i, how, found.Hits,
+						want.Hits)
+				}
+				if g := found.Stats.GPU; g == nil || c.onIt && g.Fallback != "" ||
+					name == "all the best" && g.Fallback != manyLeftOut {
+					t.Errorf("%s left out, %d, %s: %+v", name, i, how, g)
+				}
+			}
+			for found, err := range s.SearchBatch(t.Context(), slices.Values([]ask.Request{r, r}),
+				ask.Batch{Engine: engine.GPU}) {
+				check("batch", found, err)
+			}
 			r.Parallel = &ask.Parallel{Engine: engine.GPU}
 			found, err := s.Search(t.Context(), r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(found.Hits, want.Hits) || len(want.Hits) == 0 {
-				t.Errorf("%s deleted: got %v, want %v", name, found.Hits, want.Hits)
-			}
-			if g := found.Stats.GPU; g == nil || c.why != "" && g.Fallback != c.why ||
-				name == "some" && g.Fallback != "" {
-				t.Errorf("%s deleted: %+v, want Fallback %q", name, g, c.why)
-			}
-			s.e.Live = nil
+			check("single", found, err)
+		}
+		s.e.Live = nil
+	}
+	// A request that is limited to the documents of another index is an error, as on the cores.
+	bad := ask.Request{Words: words, Within: &ask.Within{Sets: []*docset.Set{docset.New(1)}},
+		Parallel: &ask.Parallel{Engine: engine.GPU}}
+	if _, err := s.Search(t.Context(), bad); err == nil {
+		t.Error("limited to another index: no error")
+	}
+	bad.Parallel = nil
+	for _, err := range s.SearchBatch(t.Context(), slices.Values([]ask.Request{bad}),
+		ask.Batch{Engine: engine.GPU}) {
+		if err == nil {
+			t.Error("a batch limited to another index: no error")
 		}
 	}
 }

@@ -88,8 +88,16 @@ func (g *Index) searchPaper(ctx context.Context, r ask.Request) (*ask.Result, er
 // one launch.
 func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
-	if slices.ContainsFunc(requests, g.limits) {
-		return g.paperOnCPU(ctx, requests, schedule, mine)
+	for i := range requests {
+		why := g.notByPaper(&requests[i])
+		switch {
+		case why == "" && requests[i].Algorithm == requests[0].Algorithm:
+		case len(requests) > 1:
+			return g.paperEach(ctx, requests, schedule, mine)
+		default:
+			found, err := g.onCPU(ctx, requests[i], why)
+			return []*ask.Result{found}, err
+		}
 	}
 	queries := make([]*eval.Query, len(requests))
 	defer func() {
@@ -100,10 +108,6 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 		}
 	}()
 	for i, r := range requests {
-		if !paperAlgorithm(r.Algorithm) || r.Algorithm != requests[0].Algorithm {
-			return nil, ask.Refuse(
-				"search: engine gpu: algorithm %v: want tiles, wand, maxscore or bmw", r.Algorithm)
-		}
 		if p := r.Parallel; p != nil {
 			if p.Size < 0 || p.Row < 0 || p.Slack < 0 {
 				return nil, ask.Refuse(
@@ -121,8 +125,11 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 		}
 		queries[i] = q
 		if len(q.Terms) > paperTerms || q.Heap.K > paperK {
-			return nil, ask.Refuse("search: engine gpu: %v takes up to %d words and k = %d",
-				r.Algorithm, paperTerms, paperK)
+			if len(requests) > 1 {
+				return g.paperEach(ctx, requests, schedule, mine)
+			}
+			found, err := g.onCPU(ctx, requests[i], tooManyWords)
+			return []*ask.Result{found}, err
 		}
 	}
 	g.gate.Lock()
@@ -137,33 +144,29 @@ func (g *Index) paperBatch(ctx context.Context, requests []ask.Request, schedule
 	return w.results, nil
 }
 
-// limits reports whether a request is restricted to some documents, or its model is not supported.
-func (g *Index) limits(r ask.Request) bool {
-	return g.s.Live != nil || r.Within != nil || r.IsTree() || unknown(r.Model) != ""
+// notByPaper returns the reason why the thesis' kernels cannot answer a request, or "".
+func (g *Index) notByPaper(r *ask.Request) string {
+	switch {
+	case !paperAlgorithm(r.Algorithm):
+		return noAlgorithm
+	case unknown(r.Model) != "":
+		return unknown(r.Model)
+	case g.s.Live != nil || r.Within != nil || r.IsTree():
+		return paperLimited
+	}
+	return ""
 }
 
-// paperOnCPU is paperBatch if the cores must answer some requests: those for which limits is
-// true.
-func (g *Index) paperOnCPU(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
+// paperEach is paperBatch for requests one by one, some of which the cores answer.
+func (g *Index) paperEach(ctx context.Context, requests []ask.Request, schedule ask.Schedule,
 	mine share) ([]*ask.Result, error) {
 	found := make([]*ask.Result, len(requests))
-	for i, r := range requests {
-		var err error
-		if g.limits(r) {
-			why := unknown(r.Model)
-			if why == "" {
-				why = paperLimited
-			}
-			found[i], err = g.onCPU(ctx, r, why)
-		} else {
-			var one []*ask.Result
-			if one, err = g.paperBatch(ctx, requests[i:i+1], schedule, mine); err == nil {
-				found[i] = one[0]
-			}
-		}
+	for i := range requests {
+		one, err := g.paperBatch(ctx, requests[i:i+1], schedule, mine)
 		if err != nil {
 			return nil, err
 		}
+		found[i] = one[0]
 	}
 	return found, nil
 }

@@ -90,9 +90,53 @@ func TestGPUThesisRefuses(t *testing.T) {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
-	if _, err := s.Search(t.Context(),
-		ask.Request{Text: p.Words[0], Algorithm: ask.VBMW,
-			Parallel: &ask.Parallel{Engine: engine.GPU}}); err == nil {
-		t.Error("vbmw on a GPU: no error")
+}
+
+// Algorithms for which there are no kernels, and more words or answers than these have space for,
+// are for the cores, alone and among others.
+func TestGPUThesisHandsOver(t *testing.T) {
+	p := searchtest.RandomPlain(rand.New(rand.NewPCG(5, 2)), 3000, 40)
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{})
+	long := ask.Request{Algorithm: ask.WAND, K: 3}
+	for _, w := range p.Words {
+		long.Words = append(long.Words, ask.Word{Text: w})
+	}
+	requests := []ask.Request{{Text: p.Words[0], Algorithm: ask.VBMW}, long,
+		{Text: p.Words[1], Algorithm: ask.WAND}, {Text: p.Words[1], Algorithm: ask.WAND, K: paperK + 1},
+		{Text: p.Words[2], Algorithm: ask.Exhaustive}}
+	why := []string{noAlgorithm, tooManyWords, "", "", noAlgorithm}
+	if len(p.Lengths) > paperK {
+		why[3] = tooManyWords
+	}
+	check := func(i int, found *ask.Result, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := s.Search(t.Context(), requests[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(found.Hits, want.Hits) || found.Stats.GPU.Fallback != why[i] {
+			t.Errorf("request %d: got %v, %+v; want %v, Fallback %q", i, found.Hits,
+				found.Stats.GPU, want.Hits, why[i])
+		}
+	}
+	for i, r := range requests {
+		r.Parallel = &ask.Parallel{Engine: engine.GPU}
+		found, err := s.Search(t.Context(), r)
+		check(i, found, err)
+	}
+	i := 0
+	for found, err := range s.SearchBatch(t.Context(), slices.Values(requests),
+		ask.Batch{Engine: engine.GPU, Schedule: ask.Synchronous}) {
+		if a := requests[i].Algorithm; a == ask.WAND { // others go with those by tiles
+			check(i, found, err)
+		}
+		i++
+	}
+	if i != len(requests) {
+		t.Errorf("%d answers, want %d", i, len(requests))
 	}
 }

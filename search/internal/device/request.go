@@ -1,6 +1,7 @@
 package device
 
 import (
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/model"
 )
@@ -43,6 +44,14 @@ func (r *ringRequest) model() model.Model {
 		return r.rare.Model
 	}
 	return nil
+}
+
+// within returns the documents of a segment to which the request is limited, as Index.within.
+func (r *ringRequest) within(g *Index) (*docset.Set, bool) {
+	if r.rare == nil {
+		return nil, true
+	}
+	return g.within(r.rare.Within)
 }
 
 // whole returns the original request.

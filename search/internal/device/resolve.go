@@ -103,9 +103,10 @@ func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 	if k == 0 {
 		k = 10
 	}
-	k = int32(g.withDeleted(int(k)))
-	*q = resolvedRequest{general: k < 1 || k > gpuSmallK || r.mode > ask.And ||
-		r.rare != nil && (r.rare.Within != nil || r.rare.IsTree() || unknown(r.rare.Model) != "")}
+	within, ok := r.within(g)
+	k = int32(g.withLeftOut(int(k), within))
+	*q = resolvedRequest{general: !ok || k < 1 || k > gpuSmallK || r.mode > ask.And ||
+		r.rare != nil && (r.rare.IsTree() || unknown(r.rare.Model) != "")}
 	if q.general {
 		return
 	}

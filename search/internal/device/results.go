@@ -89,7 +89,9 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 				copy(x.result.Hits, asHits(back[where:where+n]))
 			}
 			var all bool
-			if x.result.Hits, all = g.leaveOut(x.result.Hits, r.requests[i].wanted(), int(a.k)); !all {
+			within, _ := r.requests[i].within(g)
+			if x.result.Hits, all = g.leaveOut(x.result.Hits, r.requests[i].wanted(), int(a.k),
+				within); !all {
 				rest.add(&rest.left, i)
 				continue
 			}

@@ -182,9 +182,9 @@ func hitOf(key uint64) ask.Hit {
 const (
 	tooManyWords   = "the query has more words or answers than the device supports"
 	tooManyTies    = "more documents could enter the result than the device keeps"
-	limited        = "the device does not support filters"
 	paperLimited   = "the thesis' algorithms on the device do not support filters or deleted documents"
-	manyDeleted    = "too many of the best documents are deleted"
+	noAlgorithm    = "the device has no kernel for the algorithm"
+	manyLeftOut    = "too many of the best documents are deleted or outside of the filter"
 	overFields     = "the device does not support models over fields"
 	noKernel       = "the device has no kernel for the model"
 	lossyLengths   = "the device does not support variant lucene-lossy"
@@ -216,10 +216,10 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	}
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-	wanted := cmp.Or(r.K, 10)
-	more := r
-	if wanted > 0 && wanted <= ask.MaxK {
-		more.K = min(g.withDeleted(wanted), ask.MaxK)
+	wanted, more := cmp.Or(r.K, 10), r
+	within, ok := g.within(r.Within)
+	if ok && wanted <= ask.MaxK {
+		more.K, more.Within = min(g.withLeftOut(wanted, within), ask.MaxK), nil
 	}
 	q, err := g.prepare(ctx, &more)
 	if err != nil {
@@ -231,9 +231,6 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		return &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}, nil
 	}
 	r.Parallel = parallel
-	if r.Within != nil {
-		return g.onCPU(ctx, r, limited)
-	}
 	if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
 		return g.onCPU(ctx, r, tooManyWords)
 	}
@@ -269,8 +266,8 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	if !ok {
 		return g.onCPU(ctx, r, tooManyTies)
 	}
-	if hits, ok = g.leaveOut(hits, wanted, q.Heap.K); !ok {
-		return g.onCPU(ctx, r, manyDeleted)
+	if hits, ok = g.leaveOut(hits, wanted, q.Heap.K, within); !ok {
+		return g.onCPU(ctx, r, manyLeftOut)
 	}
 	if trace {
 		if stats.Time, err = s.to.Since(s.from); err != nil {

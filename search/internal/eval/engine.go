@@ -73,6 +73,9 @@ func (e *Engine) OfTokens() bool { return e.tokens }
 // Several reports whether this is one of several segments of an index.
 func (e *Engine) Several() bool { return e.whole != nil }
 
+// Segments returns the number of segments of the index.
+func (e *Engine) Segments() int { return max(1, len(e.all)) }
+
 // LookUp looks up a word. It returns its entry, and the number of documents with it in all
 // segments.
 func (e *Engine) LookUp(word []byte) (info index.Term, documents uint64, err error) {
@@ -259,7 +262,7 @@ func checkRequest(r *ask.Request) (k int, err error) {
 func (e *Engine) renew(ctx context.Context, q *Query, r *ask.Request) error {
 	w, err := e.Weigher(r.Model)
 	if err == nil {
-		err = r.Within.Check(max(1, len(e.all)), e.Segment, int(e.Collection.Docs))
+		err = r.Within.Check(e.Segments(), e.Segment, int(e.Collection.Docs))
 	}
 	if err != nil {
 		return err
