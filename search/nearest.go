@@ -425,7 +425,7 @@ func sortHits(hits []Hit) {
 // Bounds of one round of bySum: the documents that are the best by words, and the most documents
 // that are looked at because of their vectors.
 const (
-	firstByWords = 1000
+	firstByWords = 300
 	mostByVector = 100_000
 )
 
