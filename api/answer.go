@@ -16,7 +16,6 @@ type Answer struct {
 	Query  string `json:"query"`            // text of the query, before it is analyzed
 	K      int    `json:"k"`                // number of hits requested; there may be fewer
 	From   int    `json:"from,omitempty"`   // number of hits left out before the first
-	Offset int    `json:"offset,omitempty"` // older name of From
 	Mode   string `json:"mode"`             // "or": any of the words will do; "and": all must occur
 	Parsed string `json:"parsed,omitempty"` // the parsed query, if it is more than words
 	// Notes point out parts of the query that may not mean what was intended, or that no document
@@ -126,7 +125,6 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if r.K == search.NoHits {
 		a.From = max(a.From, d.rank)
 	}
-	a.Offset = a.From
 	if r.Query != nil {
 		a.Parsed = r.Query.String()
 	}

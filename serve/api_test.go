@@ -42,7 +42,7 @@ func TestPaging(t *testing.T) {
 		name := []string{"from", "offset"}[from/20%2] // offset is the old name
 		path := fmt.Sprintf("/v1/search?q=lipid+droplets+bacteria&k=20&explain=1&%s=%d", name, from)
 		page := decode[api.Answer](t, call(h, path, "").Body.String())
-		if page.More == nil || page.K != 20 || page.From != from || page.Offset != from {
+		if page.More == nil || page.K != 20 || page.From != from {
 			t.Fatalf("page from %d: %+v, want k 20, from and offset %[1]d, and more", from, page)
 		}
 		if *page.More != (from < 80 || *all.More) {
@@ -318,9 +318,8 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("%d of %d points with %d features, want 100 of 300", len(listed.X), listed.Total,
 			len(listed.Feature))
 	}
-	quotients := decode[struct{ Quotients []quotientAnswer }](t,
-		call(h, "/v1/places/quotients?distance=1", "").Body.String()).Quotients
-	if len(quotients) != 9 || quotients[1].From != "bank" || quotients[1].To != "café" || !(*quotients[1].Value > 1) {
+	quotients := decode[api.PairsAnswer](t, call(h, "/v1/places/quotients?distance=1", "").Body.String()).Pairs
+	if len(quotients) != 9 || quotients[1].Of != "bank" || quotients[1].Near != "café" || !(*quotients[1].Quotient > 1) {
 		t.Errorf("quotients %+v, want 9, of which bank to café is the second and above 1", quotients)
 	}
 	local := decode[localAnswer](t,
@@ -353,16 +352,15 @@ func TestPlaces(t *testing.T) {
 	if summary.Points != 900 || len(summary.Features) != 3 || !(summary.Suggested > 0) {
 		t.Errorf("summary %+v, want 900 points, 3 features and a suggested distance", summary)
 	}
-	curve := decode[curveAnswer](t,
-		call(h, "/v1/places/curve?feature=bank&feature=caf%C3%A9&max_distance=5&steps=10&rounds=19",
-			"").Body.String())
+	curve := decode[api.CurveAnswer](t,
+		call(h, "/v1/places/curve?of=bank&near=caf%C3%A9&max_distance=5&steps=10&rounds=19", "").Body.String()).Curves[0]
 	wanted, err := points.Curves(t.Context(), h.o.Points, points.CurveOptions{
 		Most: 5, Bins: 10, Rounds: 19, Seed: 1, Pairs: [][2]int32{{0, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := wanted[0]; !*curve.Attract || *curve.P != c.P || len(curve.L) != 10 ||
-		*curve.L[3] != c.L[3] || *curve.High[3] != c.High[3] || *curve.L[3] < *curve.High[3] {
+	if c, at := wanted[0], curve.Points; !curve.Attract || *curve.PValue != c.P || len(at) != 10 ||
+		*at[3].L != c.L[3] || *at[3].LHigh != c.High[3] || *at[3].L < *at[3].LHigh {
 		t.Errorf("curve %+v, want %+v", curve, c)
 	}
 	tested := decode[api.MineAnswer](t, call(h,
@@ -403,16 +401,15 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/patterns?distance=1&adjust=x":               "want fdr or max",
 		"/v1/places/co-occurrence":                              "max_distance",
 		"/v1/places/enrichment?knn=2&distance=1":                "want either distance or knn",
-		"/v1/places/curve?feature=bank":                         "want two",
+		"/v1/places/curve?of=bank&near=zoo":                     `near "zoo": no such feature`,
 		"/v1/places/local?distance=1&feature=bank":              "want two",
-		"/v1/places/curve?feature=bank&feature=zoo":             `near "zoo": no such feature`,
-		"/v1/places/curve?of=bank&feature=zoo":                  "feature: want it, or of and near",
+		"/v1/places/curve?of=bank&feature=zoo":                  "unknown name",
 		"/v1/places/curve?top=0":                                "top 0: want 1 to 500",
 		"/v1/places/patterns?distance=1&regions=a.geojson":      "want columns and rows of a grid",
 		"/v1/places/patterns?distance=1&within=1d":              "points have no times",
 		"/v1/places/patterns?distance=1&hierarchy=a.csv":        "hierarchy: not here: a question names no files",
 		"/v1/places/patterns?distance=1&limit=0":                "top 0: want 1 to 5000",
-		"/v1/places/curve?feature=bank&feature=park&null=x":     "shift, relabel",
+		"/v1/places/curve?of=bank&near=park&null=x":             "shift, relabel",
 		"/v1/places/patterns":                                   "distance or knn",
 		"/v1/places/patterns?distance=-1":                       "distance -1",
 		"/v1/places/patterns?distance=NaN":                      "distance NaN: want 0 or more",

@@ -54,11 +54,11 @@ func textQuestion(body []byte) *api.Question {
 var placeQuestions = map[string]func(*exchange){
 	"area":          (*exchange).area,
 	"co-occurrence": (*exchange).coOccurrence,
-	"curve":         (*exchange).curve,
+	"curve":         aboutPlaces(api.CurveQuestion),
 	"enrichment":    aboutPlaces(api.EnrichmentQuestion),
 	"instances":     (*exchange).instances,
 	"local":         (*exchange).local,
-	"quotients":     (*exchange).quotients,
+	"quotients":     aboutPlaces(api.PairsQuestion),
 	"summary":       aboutPlaces(api.SummaryQuestion),
 }
 

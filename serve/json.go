@@ -46,9 +46,6 @@ func appendAnswer(b []byte, a *api.Answer) (_ []byte, err error) {
 	if a.From != 0 {
 		w.int("from", int64(a.From))
 	}
-	if a.Offset != 0 {
-		w.int("offset", int64(a.Offset))
-	}
 	w.string("mode", a.Mode)
 	if a.Parsed != "" {
 		w.string("parsed", a.Parsed)

@@ -25,7 +25,7 @@ func FuzzAnswersEqualEncodingJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s, id string, score float32, n int64, with uint8) {
 		a := &api.Answer{Query: s, K: int(n), Mode: id, Hits: []api.Hit{{Rank: 1, ID: id, Doc: uint32(n), Score: score}, {ID: s}}}
 		if with&1 != 0 {
-			a.From, a.Offset, a.Total, a.Parsed = int(n), int(n), &n, s
+			a.From, a.Total, a.Parsed = int(n), &n, s
 			a.Notes = []string{s, "a note"}
 		}
 		if with&2 != 0 {

@@ -62,12 +62,9 @@ func (l Limits) withDefaults() Limits {
 
 // Bounds that no option changes.
 const (
-	defaultK    = 10
-	maxFacets   = 32
-	snippetSize = 200              // bytes
-	maxBody     = 1 << 20          // bytes of the body of a POST
-	maxHeader   = 1 << 16          // bytes of a request line with its headers
-	patience    = 30 * time.Second // with clients that neither send nor read
-	headerTime  = 10 * time.Second // to receive the headers of a request
-	idleTime    = 2 * time.Minute  // between requests of a connection
+	maxBody    = 1 << 20          // bytes of the body of a POST
+	maxHeader  = 1 << 16          // bytes of a request line with its headers
+	patience   = 30 * time.Second // with clients that neither send nor read
+	headerTime = 10 * time.Second // to receive the headers of a request
+	idleTime   = 2 * time.Minute  // between requests of a connection
 )

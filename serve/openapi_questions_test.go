@@ -180,7 +180,7 @@ var sharedSchemas = map[reflect.Type]string{
 	reflect.TypeFor[api.AreaAnswer]():      "StudyArea",
 	reflect.TypeFor[api.Pair]():            "Pair",
 	reflect.TypeFor[points.Summary]():      "Summary",
-	reflect.TypeFor[curveAnswer]():         "Curve",
+	reflect.TypeFor[api.CurveAnswer]():     "Curve",
 	reflect.TypeFor[jobAnswer]():           "Job",
 	reflect.TypeFor[versionAnswer]():       "Version",
 	reflect.TypeFor[statusAnswer]():        "Status",
@@ -194,9 +194,9 @@ var pathAnswers = map[string]reflect.Type{
 	"/v1/places/summary":       api.SummaryQuestion.Answer(api.HTTP),
 	"/v1/places/co-occurrence": api.CoOccurrenceQuestion.Answer(api.HTTP),
 	"/v1/places/enrichment":    api.EnrichmentQuestion.Answer(api.HTTP),
-	"/v1/places/quotients":     reflect.TypeFor[quotientsAnswer](),
+	"/v1/places/quotients":     api.PairsQuestion.Answer(api.HTTP),
 	"/v1/places/local":         reflect.TypeFor[localAnswer](),
-	"/v1/places/curve":         reflect.TypeFor[curveAnswer](),
+	"/v1/places/curve":         api.CurveQuestion.Answer(api.HTTP),
 	"/v1/places/area":          reflect.TypeFor[api.AreaAnswer](),
 }
 

@@ -283,7 +283,7 @@ func (x *exchange) noParams() error {
 func aboutPlaces(q *api.Question) func(*exchange) {
 	return func(x *exchange) {
 		question := q.New(api.HTTP)
-		x.answerPlaces(q, question, x.asked(q, question), nil)
+		x.answerPlaces(q, question, x.asked(q, question))
 	}
 }
 
@@ -296,8 +296,8 @@ func (x *exchange) mayUseGPU(question any) error {
 }
 
 // answerPlaces answers a question about places, unless err says that it is wrong. A GPU is allowed
-// if the server has one. shape, unless it is nil, adds the older names of an answer.
-func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape func(found any) any) {
+// if the server has one.
+func (x *exchange) answerPlaces(q *api.Question, question any, err error) {
 	if !x.hasPoints(api.OfDocumentsIn(question), cmp.Or(err, api.Check(question), x.mayUseGPU(question))) {
 		return
 	}
@@ -316,9 +316,6 @@ func (x *exchange) answerPlaces(q *api.Question, question any, err error, shape 
 		}
 		if mined, ok := found.(*api.MineAnswer); ok {
 			mined.Micros = time.Since(start).Microseconds()
-		}
-		if shape != nil {
-			found = shape(found)
 		}
 		return line(found)
 	})
@@ -393,33 +390,6 @@ func (x *exchange) columns(names []string, found [][]int32, limit int) *instance
 		a.Instances = append(a.Instances, places)
 	}
 	return a
-}
-
-// quotientAnswer is a pair, with the older names of its fields.
-type quotientAnswer struct {
-	api.Pair
-	From  string   `json:"from"`            // older name of of
-	To    string   `json:"to"`              // older name of near
-	Value *float64 `json:"value,omitempty"` // older name of quotient
-}
-
-// quotientsAnswer has the pairs also in the older form.
-type quotientsAnswer struct {
-	api.PairsAnswer
-	Quotients []quotientAnswer `json:"quotients"` // older name of pairs
-}
-
-// quotients lists the colocation quotients of pairs of features, also by their older name.
-func (x *exchange) quotients() {
-	var ask api.Pairs
-	x.answerPlaces(api.PairsQuestion, &ask, x.asked(api.PairsQuestion, &ask), func(found any) any {
-		answer := found.(*api.PairsAnswer)
-		older := make([]quotientAnswer, len(answer.Pairs))
-		for i, p := range answer.Pairs {
-			older[i] = quotientAnswer{p, p.Of, p.Near, p.Quotient}
-		}
-		return quotientsAnswer{*answer, older}
-	})
 }
 
 // cached sends the stored answer to the same request, or computes it. Points never change: those of

@@ -19,5 +19,5 @@ func (x *exchange) coOccurrence() {
 	if n := len(x.pts.Features); n*n*ask.Steps > maxRatios {
 		err = fmt.Errorf("%d kinds of places at %d distances are too many for one answer: use fewer steps", n, ask.Steps)
 	}
-	x.answerPlaces(api.CoOccurrenceQuestion, &ask, err, nil)
+	x.answerPlaces(api.CoOccurrenceQuestion, &ask, err)
 }

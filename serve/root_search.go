@@ -245,6 +245,11 @@ func (a *searchParams) hasPatterns() bool {
 // detailed reports whether hits are asked for with more than their score.
 func (a *searchParams) detailed() bool { return a.Snippets || a.Explain || len(a.Show) > 0 }
 
+// onlyFind asks for the k best hits without what detailed tells of, as most requests to shards do.
+func (a *searchParams) onlyFind(k int) {
+	a.K, a.From, a.Snippets, a.Explain, a.Show = k, 0, false, false, nil
+}
+
 // findOnce answers a query from the index of the exchange.
 func (x *exchange) findOnce(ctx context.Context, a *searchParams) (*api.Answer, error) {
 	start := time.Now()
@@ -349,8 +354,7 @@ func leaveTime(ctx context.Context) (context.Context, context.CancelFunc) {
 func (x *exchange) askShards(ctx context.Context, a *searchParams, words []search.Word, p *partial) error {
 	r, k := x.o.Root, max(0, a.request.K)
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Words: words, Patterns: a.request.Patterns, After: a.request.After}
-	q.Ask.K, q.Ask.From = k, 0
-	q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = false, false, nil
+	q.Ask.onlyFind(k)
 	var wg sync.WaitGroup
 	send := func(groups []*group, done chan<- struct{}) error {
 		asked := q // AtLeast is set later
@@ -422,7 +426,7 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer
 		hits = hits[min(d.From, len(hits)):]
 	}
 	answer = &api.Answer{
-		Query: a.Query, K: d.Limit, From: from, Offset: from, Mode: a.request.Mode.String(), Shards: &p.coverage,
+		Query: a.Query, K: d.Limit, From: from, Mode: a.request.Mode.String(), Shards: &p.coverage,
 		Hits: make([]api.Hit, 0, len(hits)),
 	}
 	if a.request.Query != nil {
@@ -466,7 +470,7 @@ func (x *exchange) mergedAnswer(a *searchParams, p *partial) (answer *api.Answer
 func (x *exchange) notesOfShards(ctx context.Context, a *searchParams) []string {
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Notes: true, Patterns: a.request.Patterns}
 	q.Ask.Sort, q.Ask.Facet, q.Ask.Count, q.Ask.Stats = "", nil, false, false
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
+	q.Ask.onlyFind(1)
 	body, err := json.Marshal(&q)
 	if err != nil {
 		return nil
@@ -494,7 +498,7 @@ func (x *exchange) patternsInShards(clock *stageClock, a *searchParams) (without
 	ctx, cancel := clock.next(otherTime)
 	defer cancel()
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: *a, Find: true}
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
+	q.Ask.onlyFind(1)
 	body, err := json.Marshal(&q)
 	if err != nil {
 		return nil, err
@@ -543,7 +547,7 @@ func (x *exchange) expandInShards(clock *stageClock, ctx context.Context, a *sea
 	}
 	bags := &shards.Bags{Docs: make([]map[string]int, len(hits)), Counts: map[string]shards.WordCounts{}}
 	q := shardAsk{Whole: x.g.shard.Whole, Ask: first, Bags: true}
-	q.Ask.K, q.Ask.From, q.Ask.Snippets, q.Ask.Explain, q.Ask.Show = 1, 0, false, false, nil
+	q.Ask.onlyFind(1)
 	within, cancel := clock.next(otherTime)
 	defer cancel()
 	err = x.eachOwner(within, docs, &q, func(places []int, found *shardAnswer, err error) {

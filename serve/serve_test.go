@@ -273,7 +273,7 @@ func TestDetails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snippet, err := s.Snippet(t.Context(), r, found.Hits[0].Doc, snippetSize)
+	snippet, err := s.Snippet(t.Context(), r, found.Hits[0].Doc, 200)
 	if err != nil {
 		t.Fatal(err)
 	}

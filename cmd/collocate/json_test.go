@@ -201,8 +201,8 @@ func questionOf(path, args string) *api.Question {
 }
 
 // onlyCommand are fields that the JSON of the command has beside those of other doors: what was
-// measured, and older names.
-var onlyCommand = []string{"energy", "approximate", "recall", "n1", "n2", "logratio"}
+// measured.
+var onlyCommand = []string{"energy", "approximate", "recall"}
 
 // checkAnswer checks that JSON has the fields of the type that all doors answer with, which other
 // doors marshal, and no others. So a program that reads one door reads them all.

@@ -73,11 +73,7 @@ it, are compared with those for the query --against, or with all others.`,
 			}
 			table.most = ask.Top
 			if a.json {
-				return table.printJSON(a, struct { // with older names of words and reference_words
-					*api.KeywordsAnswer
-					N1 uint64 `json:"n1"`
-					N2 uint64 `json:"n2"`
-				}{stats, stats.Total, stats.ReferenceTotal}, "keywords", keywordOf)
+				return table.printJSON(a, stats, "keywords", keywordOf)
 			}
 			return table.print(a.stdout)
 		},
@@ -88,12 +84,8 @@ it, are compared with those for the query --against, or with all others.`,
 	return cmd
 }
 
-// keywordOf returns a row of the table as JSON has it, with its older name of the log ratio.
+// keywordOf returns a row of the table as JSON has it.
 func keywordOf(row []any) any {
-	k := words.Keyword{Word: row[0].(string), F1: row[1].(uint64), F2: row[2].(uint64), LRC: row[3].(float64),
+	return words.Keyword{Word: row[0].(string), F1: row[1].(uint64), F2: row[2].(uint64), LRC: row[3].(float64),
 		G2: row[4].(float64), LogRatio: row[5].(float64), Diff: row[6].(float64), P: row[7].(float64), Q: row[8].(float64)}
-	return struct {
-		words.Keyword
-		Older float64 `json:"logratio"`
-	}{k, k.LogRatio}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -161,13 +162,17 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	choices(cmd, map[string][]string{"encoding": encodingNames, "topic-ids": trec.TopicIDNames()})
 }
 
+// queryFlags have no effect with --topics, as those of the group Answer.
+var queryFlags = []string{"count", "from", "after", "plain", "sparse"}
+
 func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) error {
 	if f.topics != "" && words != "" {
 		return usagef("a query and --topics: give only one of them")
 	}
-	for _, name := range []string{"explain", "snippets", "count", "from", "after", "plain", "show", "facet", "sort", "sparse"} {
-		if f.topics != "" && f.set(name) {
-			return usagef("--%s needs a query; leave it out with --topics", name)
+	for _, p := range api.SearchQuestion.At(api.Command) {
+		ofHits := p.Group == "Answer" && p.Name != "stats" || slices.Contains(queryFlags, p.Flag)
+		if f.topics != "" && ofHits && f.set(p.Flag) {
+			return usagef("--%s needs a query; leave it out with --topics", p.Flag)
 		}
 	}
 	if f.topics != "" && f.ask.K == 0 {

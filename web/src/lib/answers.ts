@@ -16,7 +16,6 @@ export interface Answer {
   more?: boolean // Whether there are further hits.
   next?: string // The value of the parameter after for the page that follows; "" if there are no further hits.
   notes?: string[] // Notes point out parts of the query that may not mean what was intended, or that no document has.
-  offset?: number // Older name of From.
   parsed?: string // The parsed query, if it is more than words.
   query: string // Text of the query, before it is analyzed.
   shards?: Coverage
@@ -94,10 +93,6 @@ export interface Coverage {
 }
 
 export interface Curve {
-  a?: string // Older form: the first feature.
-  at?: number // Older form of the field of curves.
-  attract?: boolean // Older form of the field of curves.
-  b?: string // Older form: the second.
   bandwidth?: number // That of the null model's density that all features share; 0 if it was found uniform, or the null model has none.
   curves: {
     a: string // One feature.
@@ -128,19 +123,8 @@ export interface Curve {
     total_b: number // Points of B.
     z: number | null // The deviation in standard deviations; nil without rounds.
   }[] // The strongest first, unless features were named.
-  distance?: number[] // Older form of the field of curves.
-  index_expected?: (number | null)[] // Older form of the field of curves.
-  index_high?: (number | null)[] // Older form of the field of curves.
-  index_low?: (number | null)[] // Older form of the field of curves.
-  l?: (number | null)[] // Older form of the field of curves.
-  l_expected?: (number | null)[] // Older form of the field of curves.
-  l_high?: (number | null)[] // Older form of the field of curves.
-  l_low?: (number | null)[] // Older form of the field of curves.
   notes?: string[] // On what was estimated or left out.
   null: string // The null model.
-  p_value?: number // Older form of the field of curves.
-  pair_correlation?: (number | null)[] // Older form of the field of curves.
-  participation_index?: (number | null)[] // Older form of the field of curves.
   rounds: number // Of the null model.
   study_area?: number // The size of the study area, in the square of the unit: edges were corrected there, and the null model moved points in it.
   unit: string // Of distances; "" if it is not known.
