@@ -139,14 +139,14 @@ func (q *Pairs) Do(ctx context.Context, on *Places) (*PairsAnswer, error) {
 		if (o.From == nil || slices.Contains(o.From, g.From)) && (o.To == nil || slices.Contains(o.To, g.To)) {
 			a.Pairs = append(a.Pairs, Pair{on.Set.Features[g.From], on.Set.Features[g.To], g.Points,
 				g.Near, total[g.From],
-				finite(g.Value), finite(g.P), finite(g.Q)})
+				Finite(g.Value), Finite(g.P), Finite(g.Q)})
 		}
 	}
 	return a, nil
 }
 
-// finite returns nil for NaN and infinities, which JSON cannot have.
-func finite(x float64) *float64 {
+// Finite returns nil for NaN and infinities, which JSON cannot have.
+func Finite(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil
 	}
@@ -286,15 +286,15 @@ func (q *Curve) Do(ctx context.Context, on *Places) (_ *CurveAnswer, err error) 
 		if v == nil {
 			return nil
 		}
-		return finite(v[i])
+		return Finite(v[i])
 	}
 	total := on.Set.Totals()
 	for _, c := range a.Found {
 		one := CurveOfPair{A: on.Set.Features[c.A], B: on.Set.Features[c.B], TotalA: total[c.A], TotalB: total[c.B],
-			PValue: finite(c.P),
-			QValue: finite(c.Q), At: c.At, Attract: c.Attract}
+			PValue: Finite(c.P),
+			QValue: Finite(c.Q), At: c.At, Attract: c.Attract}
 		if c.Expected != nil { // without rounds, Z has another unit
-			one.Z = finite(c.Z)
+			one.Z = Finite(c.Z)
 			if q.Envelope == points.ByRank {
 				one.PInterval = []float64{c.PLow, c.PHigh}
 			}
@@ -377,7 +377,7 @@ func (q *CoOccurrence) Do(ctx context.Context, on *Places) (*CoOccurrenceAnswer,
 		for j, values := range row {
 			pair := PairRatio{Of: on.Set.Features[i], Near: on.Set.Features[j], Ratio: make([]*float64, len(values))}
 			for r, v := range values {
-				pair.Ratio[r] = finite(v)
+				pair.Ratio[r] = Finite(v)
 			}
 			a.Pairs = append(a.Pairs, pair)
 		}
@@ -447,7 +447,7 @@ func (q *Enrichment) Do(ctx context.Context, on *Places) (*EnrichmentAnswer, err
 	for i, row := range found.Count {
 		for j, n := range row {
 			a.Pairs = append(a.Pairs, EnrichedPair{on.Set.Features[i], on.Set.Features[j], n,
-				found.Mean[i][j], finite(found.Z[i][j])})
+				found.Mean[i][j], Finite(found.Z[i][j])})
 		}
 	}
 	return a, nil
