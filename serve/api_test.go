@@ -403,7 +403,7 @@ func TestPlaces(t *testing.T) {
 		"/v1/places/enrichment?knn=2&distance=1":                "want either distance or knn",
 		"/v1/places/curve?of=bank&near=zoo":                     `near "zoo": no such feature`,
 		"/v1/places/local?distance=1&feature=bank":              "want two",
-		"/v1/places/curve?of=bank&feature=zoo":                  "unknown name",
+		"/v1/places/curve?of=bank&feature=zoo":                  "feature: not here",
 		"/v1/places/curve?top=0":                                "top 0: want 1 to 500",
 		"/v1/places/patterns?distance=1&regions=a.geojson":      "want columns and rows of a grid",
 		"/v1/places/patterns?distance=1&within=1d":              "points have no times",

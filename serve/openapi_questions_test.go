@@ -321,11 +321,6 @@ func inURL(q *api.Question) (list []any) {
 			list = append(list, again)
 		}
 	}
-	if q == api.CurveQuestion {
-		list = append(list, map[string]any{"name": "feature", "in": "query", "deprecated": true,
-			"description": "The two kinds, for of and near: repeat the parameter.",
-			"schema":      map[string]any{"type": "array", "minItems": 2, "maxItems": 2, "items": map[string]any{"type": "string"}}})
-	}
 	return list
 }
 
