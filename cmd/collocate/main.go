@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	_ "github.com/collocate/collocate/formats"
 	_ "github.com/collocate/collocate/gpu"
+	"github.com/collocate/collocate/index/bucket"
 	_ "github.com/collocate/collocate/internal/gpu/interpret"
 	"github.com/collocate/collocate/internal/mmap"
 )
@@ -46,6 +48,7 @@ func run(args []string) int {
 		err = output.failed()
 	}
 
+	err = wantsFolder(err)
 	var usage usageError
 	switch {
 	case err == nil:
@@ -62,6 +65,15 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "collocate: %s\n", oneLine(a.said(err.Error())))
 		return 1
 	}
+}
+
+// wantsFolder explains the error of a verb that takes an address for a folder.
+func wantsFolder(err error) error {
+	p := new(fs.PathError)
+	if !errors.As(err, &p) || !errors.Is(err, fs.ErrNotExist) || !bucket.Is(p.Path) {
+		return err
+	}
+	return usagef("%s is in a bucket, and a folder is wanted: 'collocate index backup %[1]s --out DIR' makes one", p.Path)
 }
 
 // stopSignals returns the signals after which a command cleans up and ends. A hangup that is
