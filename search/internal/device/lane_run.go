@@ -265,6 +265,7 @@ func (r *laneRun) answerInLane(ctx context.Context) (left []int32, err error) {
 			}
 			var some unanswered
 			r.makeResults(at[:n], &some)
+			left = append(left, some.left...)
 			again, at = append(again, some.again...), at[n:]
 		}
 		if again = r.onCores(ctx, again, launched/retryShare); len(again) == 0 {

@@ -153,3 +153,48 @@ func TestLeftOutDocuments(t *testing.T) {
 		}
 	}
 }
+
+// Requests that found no space in the first launch, and of whose answers too many are left out, are
+// answered, too.
+func TestLateRequestsWithLeftOutDocuments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(52, 5))
+	p := searchtest.RandomPlain(rng, 3000, 6)
+	for len(p.Docs[0]) < 900 {
+		p = searchtest.RandomPlain(rng, 3000, 6)
+	}
+	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
+	use(t, s, Options{Device: engine.Device{Memory: 64 << 20}}) // a lane has space for few answers
+	r := ask.Request{Text: p.Words[0], K: 100}
+	best, err := s.Search(t.Context(), ask.Request{Text: r.Text, K: 400})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := docset.New(len(p.Lengths))
+	left.AddRange(0, uint32(left.Len()))
+	for _, h := range best.Hits {
+		left.Remove(h.Doc)
+	}
+	r.Within = &ask.Within{Sets: []*docset.Set{left}}
+	want, err := s.Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := slices.Repeat([]ask.Request{r}, 300)
+	if n := len(requests) * s.gpu.withLeftOut(r.K, left); n < 2*newLaneLimits(1, s.gpu.pack.budget).out {
+		t.Fatalf("space for %d answers: want more than lanes have", n)
+	}
+	n := 0
+	for found, err := range s.SearchBatch(t.Context(), slices.Values(requests),
+		ask.Batch{Engine: engine.GPU}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found == nil || !slices.Equal(found.Hits, want.Hits) || found.Stats.GPU.Fallback != manyLeftOut {
+			t.Fatalf("request %d: got %+v, want %v", n, found, want.Hits)
+		}
+		n++
+	}
+	if n != len(requests) {
+		t.Errorf("%d answers, want %d", n, len(requests))
+	}
+}
