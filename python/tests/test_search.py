@@ -581,6 +581,28 @@ def test_vectors_beside_words():
             ix.search("", vector=query[:7])
 
 
+def test_vectors_of_an_array_or_a_file(tmp_path):
+    rows = np.array([[1, 0], [0, 1], [1, 1]])
+    docs = [{"id": i, "body": "cat"} for i in "abc"]
+    schema = "body:text,v:vector:2"
+    (tmp_path / "ids").write_text("c\nb\na\n")
+    np.save(tmp_path / "rows.npy", rows.astype(np.float32))
+    best = {"order": "a", "ids": "c"}
+    kinds = (rows.astype(np.float16), np.asfortranarray(rows * 1.0), tmp_path / "rows.npy")
+    for name, more in {"order": {}, "ids": {"vector_ids": tmp_path / "ids"}}.items():
+        for given in kinds:
+            with Index.build(docs, schema=schema, vectors=given, **more) as ix:
+                assert ix.search("", 1, vector=[1, 0])[0].id == best[name]
+    with Index.build(docs, schema=schema, vectors=rows * 1.0) as ix:
+        assert ix.add([{"id": "d", "body": "dog"}], vectors=[[-1.0, 0.0]]) == (1, 0)
+        assert ix.search("", 1, vector=[-1, 0])[0].id == "d"
+        with pytest.raises(CollocateError, match="^vectors: it has 3 rows, and the corpus 1"):
+            ix.add([{"id": "e", "body": "dog"}], vectors=rows * 1.0)
+        assert len(ix.search("dog")) == 1
+    with pytest.raises(CollocateError, match="^vectors: its vectors have 1 dimensions"):
+        Index.build(docs, schema=schema, vectors=rows[:, :1] * 1.0)
+
+
 def test_weighted_tokens_beside_words():
     rng = np.random.default_rng(7)
     tokens = [

@@ -11,8 +11,16 @@ from textwrap import fill as wrap
 from typing import Any, TypeVar, cast
 
 from ._questions import (
-    Files, InArea, Names, Outline, Path, Points, Resources, Rows, Splitting,
-)  # fmt: skip
+    Files,
+    InArea,
+    Names,
+    Outline,
+    Path,
+    Points,
+    Resources,
+    Rows,
+    Splitting,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -22,7 +22,7 @@ from ._names import renamed
 from ._pipe import Arrays, dumps, strings, unpack_strings
 from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
-from .errors import warn
+from .errors import CollocateError, warn
 from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
 from .weights import weighted
 
@@ -559,6 +559,8 @@ def rows_in_file(args: dict[str, Any]) -> Iterator[None]:
             np.save(out, np.ascontiguousarray(rows))
         args["vectors"] = name
         yield
+    except CollocateError as err:
+        raise type(err)(str(err).replace(name, "vectors")) from None
     finally:
         os.unlink(name)
 
