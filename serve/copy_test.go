@@ -121,8 +121,7 @@ func TestServersOfABucket(t *testing.T) {
 	both("white", "ant")
 	must(t, b, "POST", docs+"?refresh=true", `{"id":"asp","text":"A green asp"}`, 200)
 
-	var job jobAnswer
-	job = waitForJob(t, a, decode[jobAnswer](t, must(t, a, "POST", "/v1/indexes/zoo/compact", "", 202)).ID)
+	job := waitForJob(t, a, decode[jobAnswer](t, must(t, a, "POST", "/v1/indexes/zoo/compact", "", 202)).ID)
 	if job.State != "done" || job.Change.Merged != 2 {
 		t.Errorf("%+v, want two segments merged", job)
 	}
