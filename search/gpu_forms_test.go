@@ -41,6 +41,7 @@ func TestQueryFormsOnGPU(t *testing.T) {
 		{"words as a tree", Request{Query: parse("word3 filler")}, onDevice},
 		{"all of the words as a tree", Request{Query: query.Words("word3 filler", true)}, onDevice},
 		{"a term of two words", Request{Query: query.Term{Text: "word3 filler"}}, onDevice},
+		{"a term of two words beside another", Request{Query: parse("word3-filler word7")}, onDevice},
 		{"within a filter", Request{Text: "word3 filler", Filter: filter}, onDevice},
 		{"a tree within a filter", Request{Query: query.Within(parse("word3 filler"), filter)}, onDevice},
 		{"a phrase", Request{Query: parse(`"body filler"`)}, onCores},
