@@ -98,7 +98,7 @@ func TestAllEnumerations(t *testing.T) {
 		func() { n := datagen.QueryClass(5); checkNames(t, "QueryClass(5)", n, upTo(n)...) },
 		func() { n := dict.Kind(7); checkNames(t, "Kind(7)", n, upTo(n)...) },
 		func() { n := engine.GPU + 1; checkNames(t, "Kind(4)", n, upTo(n)...) },
-		func() { n := fields.Vector + 1; checkNames(t, "Type(7)", n, upTo(n)...) },
+		func() { n := fields.Sparse + 1; checkNames(t, "Type(8)", n, upTo(n)...) },
 		func() { n := points.Null(5); checkNames(t, "Null(5)", n, upTo(n)...) },
 		func() { n := search.And + 1; checkNames(t, "Mode(2)", n, upTo(n)...) },
 		func() { n := search.Tiles + 1; checkNames(t, "Algorithm(9)", n, upTo(n)...) },
