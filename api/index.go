@@ -36,8 +36,14 @@ type Beside struct {
 	VectorField string `ask:"vector_field" group:"Vectors" help:"the field that vectors are for; it may be left out if there is only one"`
 }
 
+// BesideFile is an open file with the vectors of the documents.
+type BesideFile interface {
+	text.Beside
+	Close() error
+}
+
 // Open opens the file, or returns nil if none is named.
-func (q *Beside) Open() (*vecfile.Beside, error) {
+func (q *Beside) Open() (BesideFile, error) {
 	if q.Vectors == "" {
 		switch {
 		case q.VectorIDs != "":
@@ -47,7 +53,11 @@ func (q *Beside) Open() (*vecfile.Beside, error) {
 		}
 		return nil, nil
 	}
-	return vecfile.OpenBeside(q.Vectors, q.VectorField, q.VectorIDs)
+	b, err := vecfile.OpenBeside(q.Vectors, q.VectorField, q.VectorIDs)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // Building says how an index is made.

@@ -12,7 +12,6 @@ import (
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/fields"
-	"github.com/collocate/collocate/internal/vecfile"
 	"github.com/collocate/collocate/text"
 )
 
@@ -33,11 +32,17 @@ type corpusFlags struct {
 	coder   *encoder.Encoder // filled by analyzer; nil means none
 
 	asked  api.Beside
-	beside *vecfile.Beside // filled by analyzer; nil means none
+	beside api.BesideFile // filled by analyzer; nil means none
 }
 
 // close closes what analyzer opened.
-func (c *corpusFlags) close() error { return errors.Join(c.coder.Close(), c.beside.Close()) }
+func (c *corpusFlags) close() error {
+	err := c.coder.Close()
+	if c.beside != nil {
+		err = errors.Join(err, c.beside.Close())
+	}
+	return err
+}
 
 func (c *corpusFlags) register(cmd *cobra.Command) {
 	usual := c.Analyzer

@@ -10,6 +10,8 @@
 //
 // Documents {"id":"x","vector":{"b":2}} and {"id":"y","vector":{"a":3,"b":1}} have indptr 0 1 3,
 // indices 1 0 1, data 2 3 1, terms ab, term_ends 1 2, ids xy and id_ends 1 2.
+//
+// Experimental: it may change with any version; package collocate says what may not.
 package csr
 
 import (

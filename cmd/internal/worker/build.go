@@ -41,9 +41,9 @@ func (w *Worker) build(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	defer beside.Close()
 	o := &corpus.Options
 	if beside != nil {
+		defer beside.Close()
 		o.Beside = beside
 	}
 	o.Except, o.Threads, o.Memory, o.Root = []string{ask.Out}, threads, memory, ask.IDRoot

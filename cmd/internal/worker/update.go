@@ -38,9 +38,9 @@ func (w *Worker) add(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	if err != nil {
 		return pipe.Reply{}, err
 	}
-	defer beside.Close()
 	o := &corpus.Options
 	if beside != nil {
+		defer beside.Close()
 		o.Beside = beside
 	}
 	o.Except, o.Threads, o.Memory, o.Root = []string{path}, threads, memory, ask.IDRoot
