@@ -36,6 +36,7 @@ func TestOwnersOfDocuments(t *testing.T) {
 	q := &shardAsk{Whole: x.g.shard.Whole, Ask: searchParams{late: new(lateShards)}}
 	q.Ask.Query, q.Ask.K, q.Ask.SnippetSize, q.Ask.SnippetCount = "membrane", 1, 100, 1
 	q.Ask.Depth, q.Ask.VectorWeight, q.Ask.WordWeight, q.Ask.SparseWeight = 100, 1, 1, 1
+	q.Ask.Partial = "allow"
 	last := uint32(x.g.docs - 1)
 	var failed []error
 	answers := 0
