@@ -232,8 +232,8 @@ func (x *Index) fetch() (err error) {
 		return nil
 	}
 	if x.options.Fetch == nil {
-		return fmt.Errorf("%s: an index in a bucket: set Options.Fetch to the function of that name in package index/bucket",
-			x.dir)
+		return fmt.Errorf("%s: an index in a bucket: set Options.Fetch to the function of that name in "+
+			"package index/bucket", x.dir)
 	}
 	build := x.make
 	if !x.known() {

@@ -98,11 +98,11 @@ func (c *writer) open(o segments.Options) (*segments.Writer, int, error) {
 	if c.v.o.Encoder != nil {
 		o.Finish = c.v.encodeDocuments
 	}
-	make := func() (*segments.Writer, error) { return segments.NewWriter(c.ix.dir, o) }
+	newWriter := func() (*segments.Writer, error) { return segments.NewWriter(c.ix.dir, o) }
 	if c.ix.copy != nil {
-		make = func() (*segments.Writer, error) { return c.ix.copy.NewWriter(c.requests, o) }
+		newWriter = func() (*segments.Writer, error) { return c.ix.copy.NewWriter(c.requests, o) }
 	}
-	w, err := make()
+	w, err := newWriter()
 	if errors.Is(err, segments.ErrLocked) {
 		return nil, 0, fmt.Errorf("%w: %w", errHeld, err)
 	}

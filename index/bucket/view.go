@@ -31,7 +31,8 @@ type View struct {
 
 // Fetch returns the newest generation of the index at an address, with the default Options. If
 // there is no index, it is made of what build writes to a folder, unless build is nil.
-func Fetch(ctx context.Context, address string, build func(dir string, o segments.Options) error) (segments.Copy, error) {
+func Fetch(ctx context.Context, address string,
+	build func(dir string, o segments.Options) error) (segments.Copy, error) {
 	return FetchWith(ctx, address, Options{}, build)
 }
 

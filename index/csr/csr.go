@@ -115,7 +115,8 @@ func indexed(r *index.Reader) string {
 }
 
 // each calls word for each word with its column, and cell for its cells in some rows.
-func (m *matrix) each(from, to int, word func(w *index.Word, column int), cell func(doc, column int, weight uint32)) error {
+func (m *matrix) each(from, to int, word func(w *index.Word, column int),
+	cell func(doc, column int, weight uint32)) error {
 	var c index.Cursor
 	column := 0
 	for w, err := range m.words.Words() {

@@ -58,12 +58,7 @@ func OpenBeside(path, field, ids string) (*Beside, error) {
 }
 
 // Close unmaps the file.
-func (b *Beside) Close() error {
-	if b == nil {
-		return nil
-	}
-	return b.file.Close()
-}
+func (b *Beside) Close() error { return b.file.Close() }
 
 func (b *Beside) openArray() error {
 	a, err := npz.View(b.file.Data)

@@ -42,7 +42,8 @@ func (o *opened) close() error {
 
 // changeAt calls do with the folder of an index, or with one that stands for an index in a bucket,
 // and with options for its Writer.
-func changeAt(ctx context.Context, path string, o segments.Options, do func(dir string, o segments.Options) error) error {
+func changeAt(ctx context.Context, path string, o segments.Options,
+	do func(dir string, o segments.Options) error) error {
 	if !bucket.Is(path) {
 		return do(path, o)
 	}

@@ -175,7 +175,8 @@ func (p *plan) bestOf(all []source, depth int, within []*docset.Set, limited boo
 
 // bestIn returns the depth best documents of an index and, if there may be others, a bound on their
 // scores, all without the factor of the source.
-func (p *plan) bestIn(s *source, depth int, within []*docset.Set, limited bool) (hits []ask.Hit, last float64, cut bool, err error) {
+func (p *plan) bestIn(s *source, depth int, within []*docset.Set, limited bool) (
+	hits []ask.Hit, last float64, cut bool, err error) {
 	r := wordsOnly(s.words, ask.Or, depth, p.task.r)
 	r.AtLeast, r.Algorithm = 0, ask.Auto
 	if s.field == "" {
