@@ -28,6 +28,7 @@ import (
 //	[2]float64                      geo: latitude, then longitude
 //	[n]float32, other [n]float64    vector of n dimensions
 //	[]float32, []float64            vector, whose dimensions the tag gives
+//	lists of these                  vector with the option many
 //	maps from strings to numbers    sparse: weighted tokens
 //
 // Pointers to these are fields that a document may lack. Empty strings, also in lists, and the zero
@@ -158,8 +159,15 @@ func fieldOf(f reflect.StructField, tag string) (fields.Field, error) {
 		t = t.Elem()
 	}
 	if parts[1] == fields.Vector.String() {
-		if t.Kind() == reflect.Array {
-			parts = slices.Insert(parts, 2, strconv.Itoa(t.Len()))
+		one, many := t, kind == fields.Vector && isListType(t.Elem())
+		if many {
+			one = t.Elem()
+		}
+		if one.Kind() == reflect.Array {
+			parts = slices.Insert(parts, 2, strconv.Itoa(one.Len()))
+		}
+		if many && !slices.Contains(parts, "many") {
+			parts = append(parts, "many")
 		}
 		if nullable {
 			parts = append(parts, "optional")
@@ -196,6 +204,8 @@ func isWeights(t reflect.Type) bool {
 	return isInteger(k) || k == reflect.Float32 || k == reflect.Float64
 }
 
+func isListType(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
+
 func isFloat(t reflect.Type) bool { return t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 }
 
 var (
@@ -223,7 +233,8 @@ func typeOf(t reflect.Type) (fields.Type, error) {
 		return fields.Text, nil
 	case isInteger(k), k == reflect.Float32, k == reflect.Float64:
 		return fields.Number, nil
-	case (k == reflect.Slice || k == reflect.Array) && isFloat(t.Elem()):
+	case isListType(t) && isFloat(t.Elem()),
+		isListType(t) && isListType(t.Elem()) && isFloat(t.Elem().Elem()) && t.Elem() != pointType:
 		return fields.Vector, nil
 	case isWeights(t):
 		return fields.Sparse, nil
@@ -408,7 +419,7 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 		return []string{s}, nil
 	}
 	if k := v.Kind(); kind == fields.Vector && v.Type() != bytesType && (k == reflect.Slice || k == reflect.Array) {
-		return vectorOf(v)
+		return vectorsOf(v)
 	}
 	if kind == fields.Sparse && v.Kind() == reflect.Map {
 		if v.Len() == 0 {
@@ -487,6 +498,36 @@ func valuesOf(v reflect.Value, kind fields.Type) ([]string, error) {
 // Lists of two numbers are not points: GeoJSON has them the other way round.
 var errPoint = errors.New(`a list: want [2]float64{latitude, longitude}, "52.5,13.4" or ` +
 	`map[string]any{"lat": 52.5, "lon": 13.4}`)
+
+// vectorsOf writes a vector, or a list of vectors, as values of a vector field.
+func vectorsOf(v reflect.Value) (all []string, err error) {
+	if v.Len() == 0 || !isVector(v.Index(0)) {
+		return vectorOf(v)
+	}
+	for i := range v.Len() {
+		x := v.Index(i)
+		if x.Kind() == reflect.Interface {
+			x = x.Elem()
+		}
+		if !isVector(x) {
+			return nil, fmt.Errorf("item %d of the list of vectors is %v: want a list of numbers", i+1, x)
+		}
+		one, err := vectorOf(x)
+		if err != nil {
+			return nil, fmt.Errorf("vector %d: %w", i+1, err)
+		}
+		all = append(all, one...)
+	}
+	return all, nil
+}
+
+// isVector reports whether a value is a list or an array.
+func isVector(v reflect.Value) bool {
+	if v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	return v.IsValid() && isListType(v.Type())
+}
 
 // vectorOf writes a list or an array of numbers as the value of a vector field. An empty list is no
 // value.

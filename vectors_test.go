@@ -19,6 +19,7 @@ type dense struct {
 	C    []float64   `index:":vector:3:dot"`
 	D    *[3]float32 `index:":vector:dot"`
 	E    [2]float64  `index:":vector:dot"`
+	F    [][]float32 `index:":vector:2:dot:optional"`
 }
 
 func notes(t *testing.T) *Index {
@@ -31,6 +32,7 @@ func notes(t *testing.T) *Index {
 		n.ID = []string{"x", "y", "z"}[i]
 		n.A, n.B, n.C = []float32{float32(at), 1, 0}, [3]float32{float32(-at), 1, 0}, []float64{at, 0, 0.5}
 		n.E = [2]float64{at, 181}
+		n.F = [][]float32{{0, 1}, {1, float32(at)}, {0, 0}}[:i+1]
 		if i == 1 {
 			n.D = &[3]float32{1, 2, 3}
 		}
@@ -52,6 +54,9 @@ func TestVectorsInStructs(t *testing.T) {
 		{Request{Nearest: &search.Nearest{Field: "d", Vector: []float32{1, 0, 0}}}, "y"},
 		{Request{Nearest: &search.Nearest{Field: "e", Vector: []float32{-1, 0}}}, "x y z"},
 		{Request{Query: "dog", Nearest: &search.Nearest{Field: "a", Vector: []float32{1, 0, 0}, WordWeight: 100}}, "y z x"},
+		{Request{Nearest: &search.Nearest{Field: "f", Vector: []float32{0, 1}}}, "z y x"},
+		{Request{Nearest: &search.Nearest{Field: "f", Vector: []float32{1, 0}}, Filter: "year:>2020"}, "y z"},
+		{Request{Nearest: &search.Nearest{Field: "f", Like: "y"}}, "z y x"},
 		{Request{Nearest: &search.Nearest{Field: "a", Vector: []float32{1, 0, 0}}, Filter: "year:<2022"}, "y x"},
 		{Request{Query: "dog", Nearest: &search.Nearest{Field: "a", Vector: []float32{1, 0, 0}}, Filter: "year:2020"}, "x"},
 	} {
@@ -83,13 +88,19 @@ func TestVectorsOfMaps(t *testing.T) {
 	var m map[string]any
 	must(t, json.Unmarshal([]byte(`{"id": "w", "text": "w", "a": [9, 0, 0], "b": [0, 0, 0], "c": [1, 2, 3], "e": [1, 2]}`), &m))
 	must(t, x.Add(m))
-	must(t, x.Add(map[string]any{"id": "v", "text": "v", "a": "[8, 0, 0]", "b": []int{1, 2, 3}, "c": []float32{1, 2, 3}, "e": [2]float64{1, 2}}))
+	must(t, x.Add(map[string]any{"id": "v", "text": "v", "a": "[8, 0, 0]", "b": []int{1, 2, 3}, "c": []float32{1, 2, 3}, "e": [2]float64{1, 2},
+		"f": []any{[]any{1, 2}, []float64{3, 4}}}))
 	must(t, x.Commit(t.Context()))
 	if got := ids(t, x, Request{Nearest: &search.Nearest{Field: "a", Vector: []float32{1, 0, 0}}, K: 3}); got != "w v z" {
 		t.Errorf("found %s", got)
 	}
+	if got := ids(t, x, Request{Nearest: &search.Nearest{Field: "f", Vector: []float32{1, 0}}, K: 1}); got != "v" {
+		t.Errorf("the document with the nearest of several vectors: found %s", got)
+	}
 	good := map[string]any{"id": "u", "text": "u", "a": []float32{1, 2, 3}, "b": []float32{1, 2, 3}, "c": []float32{1, 2, 3}, "e": []float32{1, 2}}
 	for value, bad := range map[string]any{
+		"a document has one, unless":   [][]float32{{1, 2, 3}, {4, 5, 6}},
+		"item 2 of the list of vector": []any{[]float32{1, 2, 3}, 4},
 		"want 3":                       []float32{1},
 		"there is no vector":           []float32{},
 		"number 2 of the vector is x":  []any{1.0, "x", 2.0},

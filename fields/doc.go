@@ -53,7 +53,8 @@
 //     use. Points are rounded to 1e-7 degrees, about a centimetre.
 //   - A vector is a JSON array of numbers, [0.5, -1, 2e-3], each rounded to float32, or what
 //     VectorValue makes. Its length is at most 2^60 and, unless it is zero, at least 2^-60; under
-//     cosine it must not be zero. int8 takes whole numbers from -128 to 127; float16 rounds.
+//     cosine it must not be zero. int8 takes whole numbers from -128 to 127; float16 rounds. A
+//     field that is Many has an array of such arrays, or several values; one array is one vector.
 //   - Weighted tokens are a JSON object of tokens and numbers, {"solar": 187, "##s": 12}, which the
 //     analyzer impact of package text reads.
 package fields

@@ -76,6 +76,8 @@ type Field struct {
 	Precision Precision `json:"precision,omitempty"`
 	// Optional allows documents without a vector; otherwise one is an error.
 	Optional bool `json:"optional,omitempty"`
+	// Many allows documents with several vectors, of which the most similar one counts.
+	Many bool `json:"many,omitempty"`
 }
 
 // Sources returns the columns or JSON fields that hold the values.
@@ -206,8 +208,8 @@ func (f *Field) check() error {
 		return fmt.Errorf("%d dimensions: want 1 to %d, as in embedding:vector:384", f.Dim, MaxDim)
 	case f.Type == Vector && (f.Unstored || f.Missing != ""):
 		return errors.New("unstored and missing have no effect on a vector; optional allows documents without one")
-	case f.Type != Vector && (f.Dim != 0 || f.Metric != Cosine || f.Precision != Float32 || f.Optional):
-		return fmt.Errorf("dimensions, a metric, a precision and optional need a vector field, not a %s", f.Type)
+	case f.Type != Vector && (f.Dim != 0 || f.Metric != Cosine || f.Precision != Float32 || f.Optional || f.Many):
+		return fmt.Errorf("dimensions, a metric, a precision, optional and many need a vector field, not a %s", f.Type)
 	case f.Type == Stored && f.Unstored:
 		return errors.New("a stored field cannot be unstored: nothing would be left of it")
 	case len(f.From) > 2 || len(f.From) == 2 && f.Type != Geo:
@@ -332,7 +334,7 @@ func (f *Field) options(list string) error {
 				return fmt.Errorf("option %q: want the scale of the weights, as in v:sparse:100, or from=COLUMN", item)
 			}
 			if f.Type == Vector {
-				return fmt.Errorf("option %q: want the number of dimensions, %s, %s, optional or from=COLUMN",
+				return fmt.Errorf("option %q: want the number of dimensions, %s, %s, optional, many or from=COLUMN",
 					item, strings.Join(metricNames.List(), ", "), strings.Join(precisionNames.List(), ", "))
 			}
 			return fmt.Errorf("option %q: want from=COLUMN, split=SEPARATOR, missing=TEXT, weight=NUMBER, unstored, or an analyzer for text", item)

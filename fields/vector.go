@@ -1,7 +1,9 @@
 package fields
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -67,11 +69,9 @@ func (f *Field) vectorOption(item string) bool {
 		f.Precision = p
 		return true
 	}
-	if item == "optional" {
-		f.Optional = true
-		return true
-	}
-	return false
+	f.Optional = f.Optional || item == "optional"
+	f.Many = f.Many || item == "many"
+	return item == "optional" || item == "many"
 }
 
 // binaryVector begins the value of a vector that was not read from text. What follows are float32,
@@ -86,6 +86,72 @@ func VectorValue(v []float32) []byte {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 	}
 	return b
+}
+
+// ParseVectors appends the numbers of a document's vectors to dst, one vector after the other. It
+// is an error if they are none of the field: too many or too few, or CheckVector refuses one.
+func (f *Field) ParseVectors(dst []float32, values Values) ([]float32, error) {
+	from := len(dst)
+	for _, v := range values {
+		if !f.Many {
+			var err error
+			if dst, err = f.parseVector(dst, v); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		list, err := vectorList(v)
+		if err != nil {
+			return dst, err
+		}
+		for i, v := range list {
+			if dst, err = f.parseVector(dst, v); err != nil {
+				if len(list) > 1 {
+					err = fmt.Errorf("vector %d of %d: %w", i+1, len(list), err)
+				}
+				return dst, err
+			}
+		}
+	}
+	switch n := (len(dst) - from) / f.Dim; {
+	case n == 0 && !f.Optional:
+		return dst, errors.New("there is no vector: give one, or declare the field optional")
+	case n > 1 && !f.Many:
+		return dst, fmt.Errorf("%d vectors: a document has one, unless the field is declared many", n)
+	}
+	return dst, nil
+}
+
+// parseVector appends the numbers of one vector of the field.
+func (f *Field) parseVector(dst []float32, value []byte) ([]float32, error) {
+	if !f.Many && isNested(value) {
+		return dst, errors.New("a list of vectors: a document has one vector, unless the field is declared many")
+	}
+	from := len(dst)
+	dst, err := ParseVector(dst, value)
+	if err == nil {
+		err = f.CheckVector(dst[from:])
+	}
+	return dst, err
+}
+
+// isNested reports whether a value is a JSON array whose first item is an array.
+func isNested(value []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(value), []byte("["))
+	return ok && bytes.HasPrefix(bytes.TrimSpace(rest), []byte("["))
+}
+
+// vectorList divides a JSON array of vectors. A vector alone is a list of one, an empty array one
+// of none.
+func vectorList(value []byte) ([]json.RawMessage, error) {
+	if s := bytes.TrimSpace(value); !isNested(value) && string(s) != "[]" {
+		return []json.RawMessage{value}, nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, fmt.Errorf("%s is not a list of vectors: want a JSON array of arrays of numbers", quoted(value))
+	}
+	return list, nil
 }
 
 // ParseVector appends the numbers of a value to dst: a JSON array of numbers, or what VectorValue

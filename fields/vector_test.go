@@ -10,11 +10,11 @@ import (
 
 // Options of vector fields are read, and come back from JSON; others are refused by name.
 func TestVectorFields(t *testing.T) {
-	s, err := ParseList([]string{"t", "v:vector:3:dot:int8:optional:from=embedding", "w:vector:8192"})
+	s, err := ParseList([]string{"t", "v:vector:3:dot:int8:optional:many:from=embedding", "w:vector:8192"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Field{Name: "v", Type: Vector, Dim: 3, Metric: Dot, Precision: Int8, Optional: true, From: []string{"embedding"}}
+	want := Field{Name: "v", Type: Vector, Dim: 3, Metric: Dot, Precision: Int8, Optional: true, Many: true, From: []string{"embedding"}}
 	if got := s.Fields[1]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

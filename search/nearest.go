@@ -62,6 +62,7 @@ type VectorScore struct {
 	Weight     float64 `json:"weight"`               // of the similarity in the sum, shares included
 	WordWeight float64 `json:"word_weight"`          // of the words
 	Fusion     string  `json:"fusion,omitempty"`     // how both were combined; "" without words
+	Number     int     `json:"number,omitempty"`     // of the vector in the document, from 1, if the field takes several
 	Rank       int     `json:"rank,omitempty"`       // among the best by vectors, for rrf
 	WordsRank  int     `json:"words_rank,omitempty"` // among the best by words, for rrf
 }
@@ -139,7 +140,7 @@ type meaning struct {
 	within  *Within // documents that are admitted
 	parts   []nearest.Part
 	all     []segments.Segment
-	query   *nearest.Query
+	queries []*nearest.Query // several if those of Like are: the most similar pair counts
 	threads int
 	stats   Stats
 
@@ -156,12 +157,11 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 	if m.field, err = VectorField(s.index.Schema(), m.n.Field); err != nil {
 		return nil, err
 	}
-	if m.n.Like != "" {
-		if m.n.Vector, err = m.like(m.n.Like); err != nil {
-			return nil, err
-		}
+	if m.n.Like == "" {
+		m.queries = []*nearest.Query{nearest.NewQuery(m.field, m.n.Vector)}
+	} else if m.queries, err = m.like(m.n.Like); err != nil {
+		return nil, err
 	}
-	m.query = nearest.NewQuery(m.field, m.n.Vector)
 	if r.Parallel != nil && !ask.WantsGPU(r.Parallel) {
 		m.threads = r.Parallel.Threads
 	}
@@ -197,9 +197,9 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 	return m, nil
 }
 
-// like returns the vector of the first document with an ID. A vector of zeros, which some metrics
+// like returns the vectors of the first document with an ID. A vector of zeros, which some metrics
 // admit, is one like others.
-func (m *meaning) like(id string) ([]float32, error) {
+func (m *meaning) like(id string) (list []*nearest.Query, err error) {
 	doc, found, err := m.s.index.FindDoc(id)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
@@ -215,11 +215,14 @@ func (m *meaning) like(id string) ([]float32, error) {
 	if !c.Has(int(local)) {
 		return nil, ask.Refuse("like: the document %q has no vector in the field %s", id, m.field.Name)
 	}
-	v, err := c.Vector(int(local), nil)
-	if err != nil {
-		return nil, fmt.Errorf("search: %w", err)
+	for row, end := c.Rows(int(local), int(local)+1); row < end; row++ {
+		v, err := c.Vector(row, nil)
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		list = append(list, nearest.NewQuery(m.field, v[:m.field.Dim]))
 	}
-	return v[:m.field.Dim], nil
+	return list, nil
 }
 
 // both returns the bitmap of the documents that are in two sets, of which nil means all.
@@ -348,10 +351,8 @@ func (m *meaning) wanted(ctx context.Context, w nearest.Want) (list nearest.List
 		list, err = t.wanted(ctx, m, w)
 	} else {
 		var lists []nearest.List
-		lists, err = nearest.Search(ctx, m.parts, []*nearest.Query{m.query}, []nearest.Want{w}, m.threads)
-		if err == nil {
-			list = lists[0]
-		}
+		lists, err = nearest.Search(ctx, m.parts, m.queries, slices.Repeat([]nearest.Want{w}, len(m.queries)), m.threads)
+		list = nearest.Merge(lists)
 	}
 	if err != nil {
 		return list, fmt.Errorf("search: %w", err)
@@ -459,7 +460,7 @@ func (m *meaning) bySum(ctx context.Context, k int) ([]Hit, error) {
 		known := make(map[uint32]float32, len(words))
 		near := float32(math.Inf(-1))
 		for _, h := range words {
-			sim, err := m.similarity(h.Doc)
+			sim, _, err := m.similarity(h.Doc)
 			if err != nil {
 				return nil, err
 			}
@@ -607,18 +608,24 @@ func (m *meaning) place(doc uint32) (segment int, local uint32) {
 	return at, doc - m.all[at].Base
 }
 
-// similarity returns the similarity of a document, 0 if it has no vector.
-func (m *meaning) similarity(doc uint32) (float32, error) {
+// similarity returns the similarity of a document, 0 if it has no vector, and the number of its
+// vector that has it, from 1.
+func (m *meaning) similarity(doc uint32) (sim float32, number int, err error) {
 	at, local := m.place(doc)
 	c := m.parts[at].Column
 	if !c.Has(int(local)) {
-		return 0, nil
+		return 0, 0, nil
 	}
-	sim, err := nearest.Similarity(m.query, c, int(local))
-	if err != nil {
-		return 0, fmt.Errorf("search: %w", err)
+	for i, q := range m.queries {
+		s, at, err := nearest.Similarity(q, c, int(local))
+		if err != nil {
+			return 0, 0, fmt.Errorf("search: %w", err)
+		}
+		if i == 0 || s > sim {
+			sim, number = s, at+1
+		}
 	}
-	return sim, nil
+	return sim, number, nil
 }
 
 // explainNearest explains the scores of documents for a request with a vector.
@@ -657,8 +664,11 @@ func (s *Searcher) explainNearest(ctx context.Context, r Request, docs []uint32)
 		one := v
 		at, local := m.place(docs[i])
 		one.Missing = !m.parts[at].Column.Has(int(local))
-		if one.Similarity, err = m.similarity(docs[i]); err != nil {
+		if one.Similarity, one.Number, err = m.similarity(docs[i]); err != nil {
 			return nil, err
+		}
+		if !m.field.Many {
+			one.Number = 0
 		}
 		one.Words = scores[docs[i]]
 		one.Rank, one.WordsRank = ranks[0][docs[i]], ranks[1][docs[i]]

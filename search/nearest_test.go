@@ -21,10 +21,10 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// meant is a document of the tests: its words, its place, and its vector, nil if it has none.
+// meant is a document of the tests: its words, its place, and its vectors.
 type meant struct {
 	id, words, place string
-	vector           []float32
+	vectors          [][]float32
 }
 
 // meaningful returns an index of documents that were added over several commits, some of which
@@ -53,18 +53,28 @@ func meaningful(t *testing.T, r *rand.Rand, field string) (*search.Searcher, map
 				words = append(words, fmt.Sprint("w", int(x*x*x*40)))
 			}
 			d.words = strings.Join(words, " ")
-			if !f.Optional || r.IntN(3) > 0 {
-				d.vector = make([]float32, f.Dim)
-				for i := range d.vector {
-					d.vector[i] = float32(r.IntN(9) - 4)
-				}
-				d.vector[0] += 5
+			count := 1
+			if f.Optional {
+				count = min(1, r.IntN(3))
+			}
+			if f.Many && count > 0 {
+				count += r.IntN([]int{1, 4, 20}[r.IntN(3)])
 			}
 			v := fields.Values{}
-			if d.vector != nil {
-				if v = (fields.Values{fields.VectorValue(d.vector)}); r.IntN(2) == 0 {
-					v[0] = []byte(strings.ReplaceAll(fmt.Sprint(d.vector), " ", ", "))
+			for range count {
+				x := make([]float32, f.Dim)
+				for i := range x {
+					x[i] = float32(r.IntN(9) - 4)
 				}
+				x[0] += 5
+				d.vectors, v = append(d.vectors, x), append(v, fields.VectorValue(x))
+			}
+			switch all := strings.ReplaceAll(fmt.Sprint(d.vectors), " ", ", "); {
+			case r.IntN(2) == 0:
+			case count == 1:
+				v[0] = []byte(all[1 : len(all)-1])
+			case count > 1:
+				v = fields.Values{[]byte(all)}
 			}
 			err := w.Add(text.Document{ID: d.id, Fields: []fields.Values{{[]byte(d.words)}, {[]byte(d.place)}, v}})
 			if err != nil {
@@ -100,6 +110,18 @@ func meaningful(t *testing.T, r *rand.Rand, field string) (*search.Searcher, map
 		}
 	}
 	return s, docs
+}
+
+// similar is the similarity of two vectors by its definition.
+func similar(f *fields.Field, q, x []float32) float32 {
+	switch f.Metric {
+	case fields.Dot:
+		return dense.Sum(q, x)
+	case fields.Cosine:
+		return float32(float64(dense.Sum(q, x)) / (float64(fields.Norm(q)) * float64(fields.Norm(x))))
+	default:
+		return float32(1 / (1 + float64(dense.Distance(q, x))))
+	}
 }
 
 // byDefinition ranks all documents by the definition of a weighted sum or of the similarity alone.
@@ -138,20 +160,22 @@ func byDefinition(t *testing.T, s *search.Searcher, docs map[string]meant, r sea
 			}
 			doc := segment.Base + uint32(d)
 			id, _ := s.ID(doc)
-			x := docs[id].vector
+			vectors := docs[id].vectors
 			bm, matches := words[doc]
-			if x == nil && !matches {
+			if vectors == nil && !matches {
 				continue
 			}
 			sim := float32(0)
-			if x != nil {
-				switch f.Metric {
-				case fields.Dot:
-					sim = dense.Sum(n.Vector, x)
-				case fields.Cosine:
-					sim = float32(float64(dense.Sum(n.Vector, x)) / (float64(fields.Norm(n.Vector)) * float64(fields.Norm(x))))
-				default:
-					sim = float32(1 / (1 + float64(dense.Distance(n.Vector, x))))
+			if vectors != nil {
+				asked := [][]float32{n.Vector}
+				if n.Like != "" {
+					asked = docs[n.Like].vectors
+				}
+				sim = float32(math.Inf(-1))
+				for _, q := range asked {
+					for _, x := range vectors {
+						sim = max(sim, similar(f, q, x))
+					}
 				}
 				byVectors = append(byVectors, search.Hit{Doc: doc, Score: sim})
 			}
@@ -217,6 +241,9 @@ func TestNearestIsTheDefinition(t *testing.T) {
 		if r.IntN(2) == 0 {
 			field += ":optional"
 		}
+		if r.IntN(2) == 0 {
+			field += ":many"
+		}
 		s, docs := meaningful(t, r, field)
 		f, _ := search.VectorField(s.Index().Schema(), "")
 		var batch []search.Request
@@ -227,10 +254,9 @@ func TestNearestIsTheDefinition(t *testing.T) {
 			for i := range n.Vector {
 				n.Vector[i] = float32(r.NormFloat64())
 			}
-			var like string // a document that the vector is of
 			for id, d := range docs {
-				if d.vector != nil && r.IntN(3) == 0 {
-					like, n.Vector = id, d.vector
+				if d.vectors != nil && r.IntN(3) == 0 {
+					n.Like, n.Vector = id, nil
 				}
 				break
 			}
@@ -250,9 +276,6 @@ func TestNearestIsTheDefinition(t *testing.T) {
 				req.Parallel = &search.Parallel{Threads: 2}
 			}
 			all := byDefinition(t, s, docs, req)
-			if like != "" {
-				n.Vector, n.Like = nil, like
-			}
 			got, err := s.Search(ctx, req)
 			if err != nil {
 				t.Fatal(err)
@@ -282,6 +305,15 @@ func TestNearestIsTheDefinition(t *testing.T) {
 			for i, e := range list {
 				if e.Score != got.Hits[i].Score || e.Vector == nil {
 					t.Fatalf("seed %d: explained by %v (%+v), want %v", seed, e.Score, e.Vector, got.Hits[i].Score)
+				}
+				id, _ := s.ID(ids[i])
+				vectors := docs[id].vectors
+				if !f.Many || vectors == nil || n.Like != "" {
+					continue
+				}
+				at := e.Vector.Number - 1
+				if at < 0 || at >= len(vectors) || similar(f, n.Vector, vectors[at]) != e.Vector.Similarity {
+					t.Fatalf("seed %d: vector %d of %d is said to have %v", seed, at+1, len(vectors), e.Vector.Similarity)
 				}
 			}
 			if len(want) > 2 {

@@ -162,14 +162,18 @@ func (m *meaning) sameAs(o *meaning) bool {
 
 // answerWaiting gives requests that go through the same vectors what they want.
 func answerWaiting(all []*waiter, threads int) {
-	queries, wants := make([]*nearest.Query, len(all)), make([]nearest.Want, len(all))
-	for i, one := range all {
-		queries[i], wants[i] = one.m.query, one.want
+	var queries []*nearest.Query
+	var wants []nearest.Want
+	for _, one := range all {
+		for _, q := range one.m.queries {
+			queries, wants = append(queries, q), append(wants, one.want)
+		}
 	}
 	lists, err := nearest.Search(all[0].ctx, all[0].m.parts, queries, wants, threads)
-	for i, one := range all {
+	for _, one := range all {
 		if one.err = err; err == nil {
-			one.list = lists[i]
+			n := len(one.m.queries)
+			one.list, lists = nearest.Merge(lists[:n]), lists[n:]
 		}
 		close(one.done)
 	}

@@ -270,6 +270,55 @@ func TestListsOfParquet(t *testing.T) {
 	}
 }
 
+// A list of lists, such as several vectors of a document, keeps its form.
+func TestListsOfListsOfParquet(t *testing.T) {
+	inner := parquet.List(parquet.Optional(parquet.Leaf(parquet.FloatType)))
+	table := parquet.NewSchema("t", parquet.Group{"id": parquet.String(), "v": parquet.Optional(parquet.List(parquet.Optional(inner)))})
+	var file bytes.Buffer
+	w := parquet.NewGenericWriter[any](&file, table)
+	// Values are those of the leaf v.list.element.list.element, with their levels: 0 begins a
+	// document, 1 a list, 2 goes on; definitions are 5 for a number, 3 for a list without any, 1
+	// for a document without a list, 0 for one without the field.
+	value := func(x any, repetition, definition int) parquet.Value {
+		return parquet.ValueOf(x).Level(repetition, definition, 1)
+	}
+	number := func(x float32, repetition int) parquet.Value { return value(x, repetition, 5) }
+	for i, list := range [][]parquet.Value{
+		{number(1, 0), number(2, 2), number(3, 1), number(4, 2)},
+		{number(5, 0)},
+		{value(nil, 0, 1)},
+		{value(nil, 0, 0)},
+		{number(6, 0), value(nil, 1, 3)},
+	} {
+		row := parquet.Row{parquet.ValueOf(fmt.Sprint("d", i+1)).Level(0, 0, 0)}
+		if _, err := w.WriteRows([]parquet.Row{append(row, list...)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"id:text", "v:vector:2:many"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for d, err := range (&Corpus{Paths: []string{path}, Options: Options{Schema: schema}}).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %q", d.Text, d.Fields[1]))
+	}
+	want := []string{`d1 ["[[1,2],[3,4]]"]`, `d2 ["[[5]]"]`, `d3 ["[]"]`, `d4 ["[]"]`, `d5 ["[[6],[]]"]`}
+	if !slices.Equal(got, want) {
+		t.Errorf("documents %q, want %q", got, want)
+	}
+}
+
 // FuzzParquet changes a byte of a table: reading it may fail but not panic.
 func FuzzParquet(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "t.parquet")

@@ -59,6 +59,8 @@ func printVector(w io.Writer, v *search.VectorScore) {
 	what := v.Metric
 	if v.Missing {
 		what = "no vector"
+	} else if v.Number > 0 {
+		what += fmt.Sprintf(", vector %d", v.Number)
 	}
 	rank := func(n int) string {
 		if v.Fusion != search.ReciprocalRanks.String() {

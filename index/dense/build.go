@@ -62,8 +62,8 @@ type Batch struct {
 
 // chunk is a batch's part of a field.
 type chunk struct {
-	has  []bool
-	rows []byte // of the documents that have a vector, not yet in the file
+	counts []uint32 // of vectors, by document
+	rows   []byte   // of the vectors, not yet in the file
 }
 
 // piece is a part of the rows of a batch in the file, field by field.
@@ -93,31 +93,19 @@ func (t *Batch) Add(values []fields.Values) error {
 		if t.buffer, err = Check(t.buffer[:0], f, v); err != nil {
 			return err
 		}
-		t.cols[i].has = append(t.cols[i].has, len(v) > 0)
-		if len(v) > 0 {
-			t.cols[i].rows = appendRow(t.cols[i].rows, t.buffer, f.Precision)
+		c := &t.cols[i]
+		c.counts = append(c.counts, uint32(len(t.buffer)/f.Dim))
+		for row := range slices.Chunk(t.buffer, f.Dim) {
+			c.rows = appendRow(c.rows, row, f.Precision)
 		}
 	}
 	t.docs++
 	return t.flush(flushBytes)
 }
 
-// Check appends the vector that is a document's value of a field to dst, or nothing if there is no
-// value. It is an error if the field must have one, or the value is no vector of the field.
+// Check appends a document's vectors of a field to dst; see fields.Field.ParseVectors.
 func Check(dst []float32, f *fields.Field, v fields.Values) ([]float32, error) {
-	switch {
-	case len(v) == 0 && f.Optional:
-		return dst, nil
-	case len(v) == 0:
-		return dst, fmt.Errorf("field %q: there is no vector: give one, or declare the field optional", f.Name)
-	case len(v) != 1:
-		return dst, fmt.Errorf("field %q: %d vectors: a document has one", f.Name, len(v))
-	}
-	from := len(dst)
-	dst, err := fields.ParseVector(dst, v[0])
-	if err == nil {
-		err = f.CheckVector(dst[from:])
-	}
+	dst, err := f.ParseVectors(dst, v)
 	if err != nil {
 		return dst, fmt.Errorf("field %q: %w", f.Name, err)
 	}
@@ -195,10 +183,13 @@ func (t *Batch) From(s *Set, docs iter.Seq[uint32]) (err error) {
 	}
 	for d := range docs {
 		for i, c := range s.columns {
-			has := c.Has(int(d))
-			t.cols[i].has = append(t.cols[i].has, has)
-			if has {
-				row := c.row(int(d))
+			from, to := c.Rows(int(d), int(d)+1)
+			if !c.Has(int(d)) {
+				to = from
+			}
+			t.cols[i].counts = append(t.cols[i].counts, uint32(to-from))
+			for ; from < to; from++ {
+				row := c.row(from)
 				if err := c.file.Check(row); err != nil {
 					return err
 				}
@@ -262,36 +253,64 @@ func (b *Builder) Write(w *sections.Writer, docs int) (err error) {
 	return nil
 }
 
-// rows yields the row of each document, nil if it has none.
+// rows yields the rows of a field: those of each document, and nil if a document has none and the
+// field is not Many.
 func (b *Builder) rows(i, width int, pages *scratch.Pages) iter.Seq[[]byte] {
+	many := b.schema.Fields[b.fields[i]].Many
 	return func(yield func([]byte) bool) {
 		for _, t := range b.batches {
 			var rest []byte
 			pieces := t.pieces
-			for _, has := range t.cols[i].has {
-				if !has {
-					if !yield(nil) {
-						return
-					}
-					continue
-				}
-				for len(rest) == 0 {
-					p := pieces[0]
-					pieces = pieces[1:]
-					at := p.at
-					for _, before := range p.sizes[:i] {
-						at += before
-					}
-					rest = pages.Data[at : at+p.sizes[i]]
-					pages.Touch(len(rest)/scratch.PageBytes + 1)
-				}
-				if !yield(rest[:width]) {
+			for _, n := range t.cols[i].counts {
+				if n == 0 && !many && !yield(nil) {
 					return
 				}
-				rest = rest[width:]
+				for range n {
+					for len(rest) == 0 {
+						p := pieces[0]
+						pieces = pieces[1:]
+						at := p.at
+						for _, before := range p.sizes[:i] {
+							at += before
+						}
+						rest = pages.Data[at : at+p.sizes[i]]
+						pages.Touch(len(rest)/scratch.PageBytes + 1)
+					}
+					if !yield(rest[:width]) {
+						return
+					}
+					rest = rest[width:]
+				}
 			}
 		}
 	}
+}
+
+// starts returns the first row of each document of a field that is Many, and the number of rows;
+// and the bitmap of the documents that have a vector, nil if all do.
+func (b *Builder) starts(i, docs int) (starts []uint32, has []uint64, err error) {
+	has = make([]uint64, (docs+63)/64)
+	many := b.schema.Fields[b.fields[i]].Many
+	n, doc, some := uint64(0), 0, 0
+	for _, t := range b.batches {
+		for _, count := range t.cols[i].counts {
+			if many {
+				starts = append(starts, uint32(n))
+			}
+			if n += uint64(count); count > 0 {
+				has[doc/64] |= 1 << (doc % 64)
+				some++
+			}
+			doc++
+		}
+	}
+	if many && n > math.MaxUint32 {
+		return nil, nil, fmt.Errorf("%d vectors: an index has at most %d", n, uint32(math.MaxUint32))
+	}
+	if some == docs {
+		has = nil
+	}
+	return append(starts, uint32(n)), has, nil
 }
 
 // column writes the sections of one field.
@@ -299,14 +318,23 @@ func (b *Builder) column(w *sections.Writer, i int, f *fields.Field, docs int, p
 	name := func(s string) string { return fmt.Sprintf("%d-%s", i, s) }
 	head := make([]uint64, headSize)
 	head[0], head[1], head[2], head[3] = uint64(f.Dim), uint64(f.Metric), uint64(f.Precision), uint64(docs)
+	starts, has, err := b.starts(i, docs)
+	if err != nil {
+		return fmt.Errorf("field %q: %w", f.Name, err)
+	}
+	rows := docs
+	if f.Many {
+		rows = int(starts[docs])
+		head[4] = uint64(rows)
+	}
 	if err := errors.Join(w.Section(name("head"), sections.Bytes(head)), w.Begin(name("rows"))); err != nil {
 		return err
 	}
 	width := stride(f.Dim, size(f.Precision))
-	zero, all := make([]byte, max(width, stride(f.Dim, 1))), true
+	zero := make([]byte, width)
 	for row := range b.rows(i, width, pages) {
 		if row == nil {
-			row, all = zero[:width], false
+			row = zero
 		}
 		if _, err := w.Write(row); err != nil {
 			return err
@@ -315,14 +343,9 @@ func (b *Builder) column(w *sections.Writer, i int, f *fields.Field, docs int, p
 	if err := w.Begin(name("codes")); err != nil {
 		return err
 	}
-	var has []uint64
-	if !all {
-		has = make([]uint64, (docs+63)/64)
-	}
-	scales, rests, norms := make([]float32, 0, docs), make([]float32, 0, docs), make([]float32, 0, docs)
+	scales, rests, norms := make([]float32, 0, rows), make([]float32, 0, rows), make([]float32, 0, rows)
 	codes := make([]int8, stride(f.Dim, 1))
 	var v []float32
-	doc := 0
 	for row := range b.rows(i, width, pages) {
 		var c Codes
 		switch {
@@ -339,14 +362,14 @@ func (b *Builder) column(w *sections.Writer, i int, f *fields.Field, docs int, p
 				return err
 			}
 		}
-		if row != nil && !all {
-			has[doc/64] |= 1 << (doc % 64)
-		}
 		scales, rests, norms = append(scales, c.Scale), append(rests, c.Rest), append(norms, c.Norm)
-		doc++
 	}
-	return errors.Join(put(w, name("scales"), scales), put(w, name("rests"), rests),
+	err = errors.Join(put(w, name("scales"), scales), put(w, name("rests"), rests),
 		put(w, name("norms"), norms), w.Section(name("has"), sections.Bytes(has)))
+	if f.Many {
+		err = errors.Join(err, w.Section(name("starts"), sections.Bytes(starts)))
+	}
+	return err
 }
 
 func put(w *sections.Writer, name string, v []float32) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/collocate/collocate/fields"
@@ -17,11 +18,14 @@ type Set struct{ columns []*Column }
 type Column struct {
 	field fields.Field
 	docs  int
+	count int // of rows: docs, unless documents have several
 	file  *sections.File
 	rows  []byte
 	width int // of a row in bytes
 	codes []int8
 	has   []uint64
+	// starts are the first row of each document and the number of rows, if documents have several.
+	starts []uint32
 
 	scales, rests, norms []float32
 }
@@ -51,7 +55,7 @@ func (s *Set) Column(name string) *Column {
 }
 
 func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, error) {
-	c := &Column{field: *field, docs: docs, file: f, width: stride(field.Dim, size(field.Precision))}
+	c := &Column{field: *field, docs: docs, count: docs, file: f, width: stride(field.Dim, size(field.Precision))}
 	var broken error
 	section := func(name string) []byte {
 		b, err := f.Section(fmt.Sprintf("%d-%s", n, name))
@@ -64,8 +68,8 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 		if err == nil {
 			err = f.Check(b)
 		}
-		if err == nil && len(v) != docs {
-			err = fmt.Errorf("corrupted: %d %s of %d documents", len(v), name, docs)
+		if err == nil && len(v) != c.count {
+			err = fmt.Errorf("corrupted: %d %s of %d vectors", len(v), name, c.count)
 		}
 		broken = errors.Join(broken, err)
 		return v
@@ -84,6 +88,21 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 	if head[0] != uint64(field.Dim) || head[1] != uint64(field.Metric) ||
 		head[2] != uint64(field.Precision) || head[3] != uint64(docs) {
 		return nil, fmt.Errorf("corrupted: the header %v is not that of the schema", head)
+	}
+	if field.Many {
+		starts := section("starts")
+		if err := errors.Join(broken, f.Check(starts)); err != nil {
+			return nil, err
+		}
+		if c.starts, err = sections.View[uint32](starts); err != nil {
+			return nil, err
+		}
+		if c.count, err = countOf(c.starts, docs); err == nil && uint64(c.count) != head[4] {
+			err = fmt.Errorf("corrupted: documents have %d vectors, and the header says %d", c.count, head[4])
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	c.rows = section("rows")
 	codes := section("codes")
@@ -107,12 +126,20 @@ func open(f *sections.File, n int, field *fields.Field, docs int) (*Column, erro
 		}
 		codes = c.rows
 	}
-	if len(c.rows) != docs*c.width || len(codes) != docs*stride(field.Dim, 1) {
-		return nil, fmt.Errorf("corrupted: %d bytes of rows and %d of codes of %d documents",
-			len(c.rows), len(codes), docs)
+	if len(c.rows) != c.count*c.width || len(codes) != c.count*stride(field.Dim, 1) {
+		return nil, fmt.Errorf("corrupted: %d bytes of rows and %d of codes of %d vectors",
+			len(c.rows), len(codes), c.count)
 	}
 	c.codes = bytesAsInts(codes)
 	return c, nil
+}
+
+// countOf returns the number of rows, if starts are those of documents.
+func countOf(starts []uint32, docs int) (int, error) {
+	if len(starts) != docs+1 || starts[0] != 0 || !slices.IsSorted(starts) {
+		return 0, fmt.Errorf("corrupted: %d first vectors of %d documents do not ascend from 0", len(starts), docs)
+	}
+	return int(starts[docs]), nil
 }
 
 func bytesAsInts(b []byte) []int8 {
@@ -141,14 +168,33 @@ func (c *Column) Has(doc int) bool { return len(c.has) == 0 || c.has[doc/64]>>(d
 // All returns the bitmap of the documents that have a vector; nil means all.
 func (c *Column) All() []uint64 { return c.has }
 
-// row returns the bytes of a document's vector.
-func (c *Column) row(doc int) []byte { return c.rows[doc*c.width : (doc+1)*c.width] }
+// Rows returns the numbers of the rows of some documents, from the first up to the last. The row of
+// a document is its number, unless the field is Many.
+func (c *Column) Rows(from, to int) (first, end int) {
+	if c.starts == nil {
+		return from, to
+	}
+	return int(c.starts[from]), int(c.starts[to])
+}
 
-// Vector returns the vector of a document, which is zero if it has none, followed by zeros up to a
-// multiple of 16 numbers. It uses buffer if the numbers must be converted, and is otherwise a part
-// of the mapped file.
-func (c *Column) Vector(doc int, buffer []float32) ([]float32, error) {
-	row := c.row(doc)
+// Doc returns the document of a row.
+func (c *Column) Doc(row int) int {
+	if c.starts == nil {
+		return row
+	}
+	// The first of equal starts is of a document without vectors: search for the next start.
+	at, _ := slices.BinarySearch(c.starts, uint32(row)+1)
+	return at - 1
+}
+
+// row returns the bytes of a row.
+func (c *Column) row(row int) []byte { return c.rows[row*c.width : (row+1)*c.width] }
+
+// Vector returns the vector of a row, which is zero if the document has none, followed by zeros up
+// to a multiple of 16 numbers. It uses buffer if the numbers must be converted, and is otherwise a
+// part of the mapped file.
+func (c *Column) Vector(at int, buffer []float32) ([]float32, error) {
+	row := c.row(at)
 	if err := c.file.Touch(row); err != nil {
 		return nil, err
 	}
@@ -165,18 +211,18 @@ func Padded(dim int) int { return (dim + lanesOfSum - 1) &^ (lanesOfSum - 1) }
 // 64.
 func Stride(dim int) int { return stride(dim, 1) }
 
-// Norm returns the length of a document's vector.
-func (c *Column) Norm(doc int) float32 { return c.norms[doc] }
+// Norm returns the length of the vector of a row.
+func (c *Column) Norm(row int) float32 { return c.norms[row] }
 
 // Parts are the arrays of a column that searches go through.
 type Parts struct {
-	Codes                []int8    // Stride for each document
-	Stride               int       // codes of a document, with the zeros after them
-	Scales, Rests, Norms []float32 // of each document; see Codes
+	Codes                []int8    // Stride for each row
+	Stride               int       // codes of a row, with the zeros after them
+	Scales, Rests, Norms []float32 // of each row; see Codes
 }
 
-// Parts returns the arrays of the documents from a number on, up to another, whose checksums it
-// verifies if that has not been done before.
+// Parts returns the arrays of the rows from a number on, up to another, whose checksums it verifies
+// if that has not been done before.
 func (c *Column) Parts(from, to int) (Parts, error) {
 	width := stride(c.field.Dim, 1)
 	p := Parts{c.codes[from*width : to*width], width, c.scales[from:to], c.rests[from:to], c.norms[from:to]}
@@ -202,17 +248,22 @@ func (c *Column) check() error {
 	width := stride(c.field.Dim, 1)
 	codes := make([]int8, width)
 	for d := range c.docs {
+		if from, to := c.Rows(d, d+1); c.starts != nil && (from < to) != c.Has(d) {
+			return fmt.Errorf("document %d has %d vectors, and the bitmap says otherwise", d, to-from)
+		}
+	}
+	for d := range c.count {
 		v = readRow(v[:0], c.row(d), c.field.Dim, c.field.Precision)
 		var want Codes
 		clear(codes)
-		if !c.Has(d) {
+		if !c.Has(c.Doc(d)) {
 			for _, x := range v {
 				if math.Float32bits(x) != 0 {
-					return fmt.Errorf("document %d has no vector, but numbers", d)
+					return fmt.Errorf("row %d has no vector, but numbers", d)
 				}
 			}
 		} else if err := c.field.CheckVector(v); err != nil {
-			return fmt.Errorf("document %d: %w", d, err)
+			return fmt.Errorf("row %d: %w", d, err)
 		} else if c.field.Precision == fields.Int8 {
 			want = whole(bytesAsInts(c.row(d)), c.field.Dim)
 			copy(codes, bytesAsInts(c.row(d)))
@@ -220,10 +271,10 @@ func (c *Column) check() error {
 			want = Quantize(codes[:c.field.Dim], v)
 		}
 		if got := (Codes{c.scales[d], c.rests[d], c.norms[d]}); got != want {
-			return fmt.Errorf("document %d has the codes %v, want %v", d, got, want)
+			return fmt.Errorf("row %d has the codes %v, want %v", d, got, want)
 		}
 		if string(intsAsBytes(c.codes[d*width:(d+1)*width])) != string(intsAsBytes(codes)) {
-			return fmt.Errorf("document %d has other codes than its vector", d)
+			return fmt.Errorf("row %d has other codes than its vector", d)
 		}
 	}
 	return nil

@@ -101,29 +101,55 @@ func TestTheFormatIsThatOfItsDescription(t *testing.T) {
 	if n := len(f.Sections()); n != 7 {
 		t.Errorf("%d sections, want 7", n)
 	}
+	// The second example: several vectors of a document.
+	s = schemaOf(t, "v:vector:2:dot:optional:many")
+	docs = [][]fields.Values{{nil, nil}, {{[]byte("[[1, -0.5], [1, -0.5]]")}, nil}, {nil, nil}}
+	if f, err = sections.Parse(written(t, s, docs, 2), magic, 1); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"0-head":   fmt.Sprintf("%x", sections.Bytes([]uint64{2, 1, 0, 3, 2, 0, 0, 0})),
+		"0-rows":   strings.Repeat("0000803f000000bf"+zeros(56), 2),
+		"0-codes":  strings.Repeat("7fc0"+zeros(62), 2),
+		"0-norms":  "bd1b8f3fbd1b8f3f",
+		"0-has":    "0200000000000000",
+		"0-starts": "00000000" + "00000000" + "02000000" + "02000000",
+	} {
+		b, err := f.Section(name)
+		if got := fmt.Sprintf("%x", b); err != nil || got != want {
+			t.Errorf("several vectors, section %s: %s, %v; want %s", name, got, err, want)
+		}
+	}
 }
 
-// randomDocs are documents with vectors of three fields, one of which some lack.
+// randomDocs are documents with vectors of four fields: some lack those of the second, and have
+// none or several of the fourth.
 func randomDocs(r *rand.Rand, n int) [][]fields.Values {
 	docs := make([][]fields.Values, n)
 	for d := range docs {
-		docs[d] = make([]fields.Values, 4)
-		for i, dim := range []int{3, 40, 17} {
-			if i == 1 && r.IntN(3) == 0 {
-				continue
+		docs[d] = make([]fields.Values, 5)
+		for i, dim := range []int{3, 40, 17, 5} {
+			count := 1
+			switch i {
+			case 1:
+				count = min(1, r.IntN(3))
+			case 3:
+				count = r.IntN(4)
 			}
-			v := make([]float32, dim)
-			for k := range v {
-				v[k] = float32(r.IntN(256) - 128)
+			for range count {
+				v := make([]float32, dim)
+				for k := range v {
+					v[k] = float32(r.IntN(256) - 128)
+				}
+				v[0] = 1
+				docs[d][i] = append(docs[d][i], fields.VectorValue(v))
 			}
-			v[0] = 1
-			docs[d][i] = fields.Values{fields.VectorValue(v)}
 		}
 	}
 	return docs
 }
 
-const testFields = "a:vector:3,b:vector:40:float16:dot:optional,c:vector:17:int8:euclidean"
+const testFields = "a:vector:3,b:vector:40:float16:dot:optional,c:vector:17:int8:euclidean,d:vector:5:many:optional"
 
 // Vectors are those that were added, whatever the batches, and merging some documents of several
 // indexes gives the bytes of one that was built from them.
@@ -141,7 +167,7 @@ func TestVectorsComeBack(t *testing.T) {
 			}
 			set := opened(t, s, data, len(docs))
 			for d, values := range docs {
-				for i, name := range []string{"a", "b", "c"} {
+				for i, name := range []string{"a", "b", "c", "d"} {
 					c := set.Column(name)
 					if c.Has(d) != (len(values[i]) > 0) {
 						t.Fatalf("document %d, field %s: has a vector: %v", d, name, c.Has(d))
@@ -149,10 +175,17 @@ func TestVectorsComeBack(t *testing.T) {
 					if !c.Has(d) {
 						continue
 					}
-					want, _ := fields.ParseVector(nil, values[i][0])
-					got, err := c.Vector(d, nil)
-					if err != nil || !slices.Equal(got[:len(want)], want) || len(got) != Padded(len(want)) {
-						t.Fatalf("document %d, field %s: %v, %v; want %v", d, name, got, err, want)
+					row, end := c.Rows(d, d+1)
+					if end-row != len(values[i]) {
+						t.Fatalf("document %d, field %s: %d vectors, want %d", d, name, end-row, len(values[i]))
+					}
+					for _, v := range values[i] {
+						want, _ := fields.ParseVector(nil, v)
+						got, err := c.Vector(row, nil)
+						if err != nil || !slices.Equal(got[:len(want)], want) || len(got) != Padded(len(want)) || c.Doc(row) != d {
+							t.Fatalf("document %d, field %s: %v of document %d, %v; want %v", d, name, got, c.Doc(row), err, want)
+						}
+						row++
 					}
 				}
 			}
@@ -199,6 +232,11 @@ func TestWrongVectorsAreRefused(t *testing.T) {
 		{0, "[1e-30, 0, 0]", "a vector of length 1e-30"},
 		{0, "[1e20, 0, 0]", "a vector of length 1e+20: want at most"},
 		{0, "", `field "a": there is no vector: give one, or declare the field optional`},
+		{0, "[[1, 2, 3], [4, 5, 6]]", `field "a": a list of vectors: a document has one vector, unless the field is declared many`},
+		{3, "[[1, 2, 3, 4, 5], [1, 2, 3, 4]]", `field "d": vector 2 of 2: a vector of 4 dimensions: want 5`},
+		{3, "[[1, 2, 3, 4, 5], null]", `field "d": vector 2 of 2: "null" is not a vector`},
+		{3, "[[1, 2, 3, 4, 5], [1, 2", `field "d": "[[1, 2, 3, 4, 5], [1, 2" is not a list of vectors`},
+		{3, "[[]]", `field "d": a vector of 0 dimensions: want 5`},
 		{2, "[" + strings.Repeat("1,", 16) + "0.5]", "the precision int8 wants whole numbers"},
 		{1, "[" + strings.Repeat("1,", 39) + "7e4]", "a float16 holds less than 65520"},
 	} {
@@ -214,7 +252,7 @@ func TestWrongVectorsAreRefused(t *testing.T) {
 	b := NewBuilder(s, t.TempDir(), 1<<20)
 	doc := slices.Clone(good)
 	doc[0] = append(doc[0], doc[0][0])
-	if err := b.Batch(0).Add(doc); err == nil || !strings.Contains(err.Error(), "2 vectors: a document has one") {
+	if err := b.Batch(0).Add(doc); err == nil || !strings.Contains(err.Error(), "2 vectors: a document has one, unless the field is declared many") {
 		t.Errorf("two vectors: %v", err)
 	}
 }
@@ -244,10 +282,13 @@ func FuzzVectors(f *testing.F) {
 		for _, c := range set.columns {
 			for d := range 70 {
 				c.Has(d)
-				c.Norm(d)
-				c.Vector(d, nil)
+				for row, end := c.Rows(d, d+1); row < end; row++ {
+					c.Norm(row)
+					c.Doc(row)
+					c.Vector(row, nil)
+				}
 			}
-			c.Parts(0, 70)
+			c.Parts(c.Rows(0, 70))
 		}
 	})
 }

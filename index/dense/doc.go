@@ -17,6 +17,8 @@
 //	dot        q·x
 //	euclidean  1 / (1 + |q - x|²), in float64, rounded to float32
 //
+// A document with several vectors has the similarity of the most similar one.
+//
 // # Bounds
 //
 // Beside each vector x there are codes: whole numbers c from -127 to 127 and a scale s, so that s·c
@@ -37,17 +39,21 @@
 // The vectors of an index are one file, "vectors", a paged container of package sections. Fields
 // are numbered in the order of the vector fields of the schema; the names of the sections of field
 // n begin with n and a dash. There is one row for each document; that of a document without a
-// vector is zero.
+// vector is zero. If the field is Many, there is one row for each vector instead, those of a
+// document one after the other.
 //
-//	head    8 uint64: dimensions, metric, precision, documents, then zeros
-//	rows    for each document its numbers, as float32, float16 or int8, then zeros up to a multiple
-//	        of 64 bytes
-//	codes   for each document its codes, as int8, then zeros up to a multiple of 64; empty if the
+//	head    8 uint64: dimensions, metric, precision, documents, rows if the field is Many, then
+//	        zeros
+//	rows    for each row its numbers, as float32, float16 or int8, then zeros up to a multiple of
+//	        64 bytes
+//	codes   for each row its codes, as int8, then zeros up to a multiple of 64; empty if the
 //	        precision is int8, whose rows are their own codes
-//	scales  float32 for each document: s
+//	scales  float32 for each row: s
 //	rests   float32: r, rounded up
 //	norms   float32: |x|
 //	has     a bitmap in uint64 of the documents that have a vector; empty if all have one
+//	starts  only if the field is Many: uint32 for each document, its first row, then the number of
+//	        rows
 //
 // The scale is the largest absolute number of x, divided by 127 in float32; 1 if the precision is
 // int8; 0 for a zero vector, whose codes are 0. A code is x/s in float32, rounded to the nearest
@@ -58,6 +64,10 @@
 // 0, 0; rows are 00 00 80 3f 00 00 00 bf and 56 zero bytes, then 64 zero bytes; codes 7f c0 (127
 // and -64) and 62 zero bytes, then 64 zero bytes; scales 1/127 (3c010204) and 0; rests 0.003937007
 // (3b810201) and 0; norms 1.118034 (3f8f1bbd) and 0; has 1.
+//
+// If the field is Many, take three documents of which the second has that vector twice, and the
+// others none. Then the head is 2, 1, 0, 3, 2, 0, 0, 0; there are two rows, equal to the first one
+// above, with their codes, scales, rests and norms; has is 2; and starts are 0, 0, 2, 2.
 //
 // Experimental: it may change with any version; package collocate says what may not.
 package dense

@@ -25,8 +25,10 @@ type Beside struct {
 	rows, dim int
 	row       func(dst []float32, i int) ([]float32, error)
 
-	ids  map[string]int // rows by the IDs of documents; nil: rows are in the order of documents
-	used []atomic.Bool  // rows of ids
+	ids   map[string]int // first rows by the IDs of documents; nil: rows are in the order of documents
+	used  []atomic.Bool  // first rows of ids
+	next  map[int]int    // the next row of the same document
+	twice error          // the first ID with several rows
 }
 
 var _ text.Beside = (*Beside)(nil)
@@ -108,14 +110,23 @@ func (b *Beside) readIDs(path string) error {
 		return err
 	}
 	defer f.Close()
-	b.ids, b.used = map[string]int{}, make([]atomic.Bool, b.rows)
+	b.ids, b.used, b.next = map[string]int{}, make([]atomic.Bool, b.rows), map[int]int{}
+	last := map[int]int{} // rows by the first of the same document
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	n := 0
 	for ; lines.Scan(); n++ {
 		id := strings.TrimSuffix(lines.Text(), "\r")
 		if first, ok := b.ids[id]; ok {
-			return fmt.Errorf("%s: the ID %q is on the lines %d and %d", path, id, first+1, n+1)
+			before, again := last[first]
+			if !again {
+				before = first
+			}
+			b.next[before], last[first] = n, n
+			if b.twice == nil {
+				b.twice = fmt.Errorf("%s: the ID %q is on the lines %d and %d", path, id, first+1, n+1)
+			}
+			continue
 		}
 		b.ids[id] = n
 	}
@@ -146,6 +157,9 @@ func (b *Beside) complete(schema *fields.Schema, before int, docs []text.Documen
 	if f.Dim != b.dim {
 		return fmt.Errorf("its vectors have %d dimensions, and the field %q has %d", b.dim, f.Name, f.Dim)
 	}
+	if b.twice != nil && !f.Many {
+		return fmt.Errorf("%w: declare the field %q many for several vectors of a document", b.twice, f.Name)
+	}
 	var row []float32
 	for i := range docs {
 		d, n := &docs[i], before+i
@@ -166,15 +180,18 @@ func (b *Beside) complete(schema *fields.Schema, before int, docs []text.Documen
 			return fmt.Errorf("the document %q has a vector of its own in the field %q: leave one of them out",
 				d.ID, f.Name)
 		}
-		if row, err = b.row(row[:0], n); err == nil {
-			err = f.CheckVector(row)
-		}
-		if err != nil {
-			return fmt.Errorf("row %d, of the document %q: %w", n+1, d.ID, err)
-		}
 		list := make([]fields.Values, max(len(d.Fields), at+1)) // passages share theirs
 		copy(list, d.Fields)
-		list[at] = fields.Values{fields.VectorValue(row)}
+		list[at] = nil
+		for more := true; more; n, more = b.next[n] {
+			if row, err = b.row(row[:0], n); err == nil {
+				err = f.CheckVector(row)
+			}
+			if err != nil {
+				return fmt.Errorf("row %d, of the document %q: %w", n+1, d.ID, err)
+			}
+			list[at] = append(list[at], fields.VectorValue(row))
+		}
 		d.Fields = list
 	}
 	return nil

@@ -581,6 +581,30 @@ def test_vectors_beside_words():
             ix.search("", vector=query[:7])
 
 
+def test_several_vectors_of_a_document():
+    rng = np.random.default_rng(50)
+    docs = [
+        {"id": str(i), "body": "cat" if i % 3 else "dog", "v": rng.normal(size=(1 + i % 4, 8))}
+        for i in range(60)
+    ]
+    docs[1]["v"] = docs[1]["v"][0].tolist()  # one vector alone
+    schema = ["body:text", "v:vector:8:dot:many"]
+    query = rng.normal(size=8).astype(np.float32)
+    with Index.build(docs[:40], schema=schema) as ix:
+        ix.add(docs[40:])
+        ix.delete(["7"])
+        left = [d for d in docs if d["id"] != "7"]
+        most = {d["id"]: np.max(np.atleast_2d(d["v"]) @ query) for d in left}
+        best = sorted(most, key=lambda i: -most[i])[:5]
+        hits = ix.search("", 5, vector=query)
+        assert hits.ids.tolist() == best
+        assert hits.scores.tolist() == pytest.approx([most[i] for i in best], rel=1e-5)
+        dogs = [i for i in sorted(most, key=lambda i: -most[i]) if int(i) % 3 == 0]
+        assert ix.search("", 5, vector=query, filter="body:dog").ids.tolist() == dogs[:5]
+        with pytest.raises(CollocateError, match="vector 2 of 2: a vector of 7 dimensions: want 8"):
+            ix.add([{"id": "x", "body": "x", "v": [[1.0] * 8, [1.0] * 7]}])
+
+
 def test_vectors_of_an_array_or_a_file(tmp_path):
     rows = np.array([[1, 0], [0, 1], [1, 1]])
     docs = [{"id": i, "body": "cat"} for i in "abc"]

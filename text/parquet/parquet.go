@@ -41,8 +41,8 @@ type lines struct {
 type column struct {
 	name    string // of the column of the table
 	part    string // name inside a struct
-	list    bool
-	other   bool // neither a plain value, nor a list or a struct of plain values
+	lists   int    // 1: a list of values, 2: a list of such lists
+	other   bool   // neither a plain value, nor such a list or a struct of plain values
 	convert func(dst []byte, v parquet.Value) []byte
 }
 
@@ -72,10 +72,9 @@ func (p *lines) addColumn(c *parquet.Column) {
 	leaves := leavesOf(c, nil)
 	kind := column{name: c.Name()}
 	switch {
-	case c.Leaf():
-		kind.list = c.Repeated()
-	case len(leaves) == 1 && leaves[0].MaxRepetitionLevel() == 1:
-		kind.list = true
+	case c.Leaf() && !c.Repeated():
+	case len(leaves) == 1 && (leaves[0].MaxRepetitionLevel() == 1 || leaves[0].MaxRepetitionLevel() == 2):
+		kind.lists = leaves[0].MaxRepetitionLevel()
 	default:
 		for _, leaf := range leaves {
 			part := column{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
@@ -278,11 +277,37 @@ func (c *column) append(dst []byte, values []parquet.Value) []byte {
 	switch {
 	case c.other:
 		return append(dst, "{}"...)
-	case !c.list && (len(values) == 0 || values[0].IsNull()):
+	case c.lists == 0 && (len(values) == 0 || values[0].IsNull()):
 		return append(dst, "null"...)
-	case !c.list:
+	case c.lists == 0:
 		return c.convert(dst, values[0])
+	case c.lists == 2:
+		return c.appendLists(dst, values)
 	}
+	return c.appendList(dst, values)
+}
+
+// appendLists appends a list of lists, without those that are missing if there is no other.
+func (c *column) appendLists(dst []byte, values []parquet.Value) []byte {
+	dst = append(dst, '[')
+	if len(values) == 1 && values[0].IsNull() {
+		values = nil
+	}
+	for from := 0; from < len(values); {
+		to := from + 1
+		for to < len(values) && values[to].RepetitionLevel() == 2 {
+			to++
+		}
+		if from > 0 {
+			dst = append(dst, ',')
+		}
+		dst = c.appendList(dst, values[from:to])
+		from = to
+	}
+	return append(dst, ']')
+}
+
+func (c *column) appendList(dst []byte, values []parquet.Value) []byte {
 	dst = append(dst, '[')
 	n := 0
 	for _, v := range values {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/dense"
 	"github.com/collocate/collocate/internal/mmap"
 	"github.com/collocate/collocate/internal/par"
@@ -24,8 +25,8 @@ type Part struct {
 }
 
 // Want says which documents are wanted: those whose similarity is among the K best or, less Gap,
-// reaches that of the K-th best; and in any case at least Floor. More than Most are not listed; 0
-// means that all are.
+// reaches that of the K-th best; and in any case at least Floor. More than Most are not listed, nor
+// need they be if so many vectors seem to be of wanted documents; 0 means that all are.
 type Want struct {
 	K     int
 	Floor float64
@@ -39,6 +40,36 @@ type List struct {
 	Many bool
 }
 
+// Merge returns the documents that are wanted for any of several queries with the same Want, each
+// with its highest similarity. One that is more similar to a query whose list does not have it
+// keeps the lower similarity of the other list. It is not wanted for all queries together, either:
+// K documents are more similar than that by more than Gap, or it does not reach Floor.
+func Merge(lists []List) (all List) {
+	if len(lists) == 1 {
+		return lists[0]
+	}
+	most := map[uint32]float32{}
+	for _, list := range lists {
+		all.Many = all.Many || list.Many
+		for _, h := range list.Hits {
+			if s, known := most[h.Doc]; !known || h.Score > s {
+				most[h.Doc] = h.Score
+			}
+		}
+	}
+	for doc, s := range most {
+		all.Hits = append(all.Hits, ask.Hit{Doc: doc, Score: s})
+	}
+	sortHits(all.Hits)
+	return all
+}
+
+func sortHits(hits []ask.Hit) {
+	slices.SortFunc(hits, func(a, b ask.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	})
+}
+
 // Everything is a Floor that every document reaches.
 var Everything = math.Inf(-1)
 
@@ -46,13 +77,24 @@ var Everything = math.Inf(-1)
 // similarity as the last of them are listed, too. Documents without a vector are none of them.
 func Best(k int) Want { return Want{K: k, Floor: Everything} }
 
-// Similarity returns the similarity of a query and a document, which has a vector.
-func Similarity(q *Query, c *dense.Column, doc int) (float32, error) {
-	x, err := c.Vector(doc, nil)
-	if err != nil {
-		return 0, err
+// Similarity returns the similarity of a query and a document, which has a vector, and which of its
+// vectors it is, from 0: the first of the most similar ones.
+func Similarity(q *Query, c *dense.Column, doc int) (most float32, which int, err error) {
+	var buffer []float32
+	from, to := c.Rows(doc, doc+1)
+	for row := from; row < to; row++ {
+		x, err := c.Vector(row, buffer)
+		if err != nil {
+			return 0, 0, err
+		}
+		if s := q.exact(x, c.Norm(row)); row == from || s > most {
+			most, which = s, row-from
+		}
+		if c.Field().Precision != fields.Float32 {
+			buffer = x
+		}
 	}
-	return q.exact(x, c.Norm(doc)), nil
+	return most, which, nil
 }
 
 // chunkDocs is the number of documents that a worker takes at a time.
@@ -147,22 +189,28 @@ func (j *job) finish(workers []*worker, query int) (list List, err error) {
 				continue
 			}
 			p := &j.parts[c.part]
-			local := int(c.doc - p.Base)
-			x, err := p.Column.Vector(local, buffer)
+			row := int(c.row)
+			x, err := p.Column.Vector(row, buffer)
 			if err != nil {
 				return list, err
 			}
-			if p.Column.Field().Precision != 0 {
+			if p.Column.Field().Precision != fields.Float32 {
 				buffer = x
 			}
-			if s := q.exact(x, p.Column.Norm(local)); float64(s) >= reach {
-				hits = append(hits, ask.Hit{Doc: c.doc, Score: s})
+			s := q.exact(x, p.Column.Norm(row))
+			if float64(s) < reach {
+				continue
 			}
+			// The rows of a document are one after the other.
+			doc := p.Base + uint32(p.Column.Doc(row))
+			if last := len(hits) - 1; last >= 0 && hits[last].Doc == doc {
+				hits[last].Score = max(hits[last].Score, s)
+				continue
+			}
+			hits = append(hits, ask.Hit{Doc: doc, Score: s})
 		}
 	}
-	slices.SortFunc(hits, func(a, b ask.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
-	})
+	sortHits(hits)
 	if want.Most > 0 && len(hits) > want.Most {
 		return List{Many: true}, nil
 	}
@@ -222,6 +270,8 @@ func (l *lows) add(x float64, k int) {
 // seeker is what a worker knows of a query.
 type seeker struct {
 	lows  lows
+	doc   uint32  // whose lower bound is low; of several rows it has the highest
+	low   float64 // not yet among lows; -Inf if there is none
 	found []candidate
 	kth   float64 // the k-th best lower bound
 	test  test
@@ -230,7 +280,7 @@ type seeker struct {
 
 type candidate struct {
 	high float64 // the similarity is at most that
-	doc  uint32
+	row  uint32
 	part uint32
 }
 
@@ -239,7 +289,11 @@ type worker struct {
 	seekers []seeker
 	tile    tile
 	out     [group][block]int32
-	docs    []uint32 // of the current block, relative to the chunk
+	docs    []uint32 // rows of the current block, relative to the chunk
+	// Of the rows of the current chunk, if its documents may have several: their documents, and the
+	// bitmap of those that are admitted.
+	owners   []uint32
+	admitted []uint64
 	// The numbers of the current block, if its documents are not consecutive.
 	scales, rests, norms [block]float32
 }
@@ -257,7 +311,8 @@ func newWorker(j *job) *worker {
 	}
 	for i, q := range j.queries {
 		s := &w.seekers[i]
-		s.kth, s.limit = math.Inf(-1), max(firstLimit/len(j.queries), leastLimit)+4*j.wants[i].K
+		s.kth, s.low = math.Inf(-1), math.Inf(-1)
+		s.limit = max(firstLimit/len(j.queries), leastLimit) + 4*j.wants[i].K
 		s.test = q.test(j.wants[i].bar(s.kth))
 	}
 	return w
@@ -286,30 +341,38 @@ const denseBlock = 48
 // chunk goes through some documents of a segment.
 func (w *worker) chunk(c chunk) error {
 	p := &w.j.parts[c.part]
-	v, err := p.Column.Parts(c.from, c.to)
+	first, end := p.Column.Rows(c.from, c.to)
+	v, err := p.Column.Parts(first, end)
 	if err != nil {
 		return err
 	}
 	all := p.Column.All()
-	base := p.Base + uint32(c.from)
+	base := uint32(first)
 	w.docs = w.docs[:0]
-	for at := c.from; at < c.to; at += block {
+	w.own(p, c)
+	for at := first; at < end; at += block {
+		from := at - first
 		word := ^uint64(0)
-		if p.Within != nil {
-			word &= p.Within[at/block]
+		switch {
+		case w.owners != nil:
+			word = w.admitted[from/block]
+		case p.Within != nil:
+			word = p.Within[at/block]
 		}
-		if all != nil {
+		if all != nil && w.owners == nil {
 			word &= all[at/block]
 		}
-		n := min(block, c.to-at)
+		n := min(block, end-at)
 		if n < block {
 			word &= 1<<n - 1
 		}
 		if word == 0 {
 			continue
 		}
-		from := at - c.from
 		if n == block && bits.OnesCount64(word) >= denseBlock {
+			if w.owners != nil && len(w.docs) > 0 { // the rows of a document stay together
+				w.few(&v, base, c.part)
+			}
 			var ids [block]uint32
 			for i := range ids {
 				ids[i] = uint32(from + i)
@@ -331,7 +394,34 @@ func (w *worker) chunk(c chunk) error {
 	if len(w.docs) > 0 {
 		w.few(&v, base, c.part)
 	}
+	if w.owners != nil {
+		for i := range w.seekers {
+			w.seekers[i].end(w.j.wants[i].K)
+		}
+	}
 	return nil
+}
+
+// own notes the documents of the rows of a chunk, if they may have several.
+func (w *worker) own(p *Part, c chunk) {
+	if !p.Column.Field().Many {
+		w.owners = nil
+		return
+	}
+	first, end := p.Column.Rows(c.from, c.to)
+	w.owners = slices.Grow(w.owners[:0], end-first+1)
+	w.admitted = slices.Grow(w.admitted[:0], (end-first)/block+1)[:(end-first)/block+1]
+	clear(w.admitted)
+	for d := c.from; d < c.to; d++ {
+		_, to := p.Column.Rows(d, d+1)
+		within := p.Within == nil || p.Within[d/block]>>(d%block)&1 != 0
+		for row := len(w.owners); row < to-first; row++ {
+			w.owners = append(w.owners, uint32(d))
+			if within {
+				w.admitted[row/block] |= 1 << (row % block)
+			}
+		}
+	}
 }
 
 // few goes through the documents that were chosen.
@@ -353,7 +443,7 @@ func (w *worker) block(v *dense.Parts, docs []uint32, scales, rests, norms []flo
 		for ; found != 0; found &= found - 1 {
 			at := bits.TrailingZeros64(found)
 			low, high := j.queries[i].between(out[at], scales[at], rests[at], norms[at])
-			w.add(i, low, candidate{high, base + docs[at], uint32(part)})
+			w.add(i, low, docs[at], candidate{high, base + docs[at], uint32(part)})
 		}
 	}
 	if w.tile == nil {
@@ -379,8 +469,8 @@ func (w *worker) block(v *dense.Parts, docs []uint32, scales, rests, norms []flo
 	}
 }
 
-// add adds a candidate of a query.
-func (w *worker) add(query int, low float64, c candidate) {
+// add adds a candidate of a query, a row of the current chunk.
+func (w *worker) add(query int, low float64, row uint32, c candidate) {
 	s, j := &w.seekers[query], w.j
 	want := &j.wants[query]
 	if c.high < want.bar(s.kth) || j.many[query].Load() {
@@ -388,7 +478,11 @@ func (w *worker) add(query int, low float64, c candidate) {
 	}
 	s.found = append(s.found, c)
 	before := s.kth
-	s.lows.add(low, want.K)
+	if w.owners == nil {
+		s.lows.add(low, want.K)
+	} else {
+		s.lower(w.owners[row], low, want.K)
+	}
 	if worst := s.lows.worst(want.K); worst > s.kth {
 		s.kth = worst
 		raise(&j.floors[query], worst)
@@ -411,6 +505,22 @@ func (w *worker) add(query int, low float64, c candidate) {
 		s.test, s.found = test{theta: float32(math.Inf(1))}, nil
 	}
 	s.limit = max(s.limit, 2*len(s.found))
+}
+
+// lower adds a lower bound of a row of a document, of which the highest counts once.
+func (s *seeker) lower(doc uint32, low float64, k int) {
+	if s.doc != doc {
+		s.end(k)
+	}
+	s.doc, s.low = doc, max(s.low, low)
+}
+
+// end adds the lower bound of the last document, if there is one.
+func (s *seeker) end(k int) {
+	if !math.IsInf(s.low, -1) {
+		s.lows.add(s.low, k)
+		s.low = math.Inf(-1)
+	}
 }
 
 // raise raises a shared number.

@@ -187,6 +187,7 @@ export interface Explanation {
     fusion?: string // How both were combined; "" without words.
     metric: string // By which they are compared.
     missing?: boolean // The document has no vector.
+    number?: number // Of the vector in the document, from 1, if the field takes several.
     rank?: number // Among the best by vectors, for rrf.
     similarity: number // 0 if the vector is missing.
     weight: number // Of the similarity in the sum, shares included.
@@ -256,6 +257,7 @@ export interface IndexSize {
     analyzer?: string // The name of the analyzer of a text field, or a chain; "" means that of the index. That of a sparse field is impact, or impact:SCALE to multiply and round weights.
     dim?: number // The number of dimensions of a vector field, 1 to MaxDim.
     from?: string[] // From names the columns or JSON fields that hold the values; if it is empty, they are in the one called Name. A point may come from two, latitude and longitude.
+    many?: boolean // Many allows documents with several vectors, of which the most similar one counts.
     metric?: string // Metric says how vectors of the field are compared; the zero value is Cosine.
     missing?: string // A text that means no value, such as NA.
     name: string // What queries and hits call the field: 1 to 64 bytes, of letters, digits, _, - and ., beginning with a letter or _. Names of a schema must differ in more than case.

@@ -88,10 +88,17 @@ export const columnsOf = (rows: Row[]) => [...new Set(rows.slice(0, 1000).flatMa
 
 const parsed = (text: string): unknown => { try { return JSON.parse(text) } catch { return undefined } }
 
+/** vectorsOf returns the vectors of a value: it is one, or a list of several, also as JSON. */
+export function vectorsOf(value: unknown): number[][] | undefined {
+  const numbers = (v: unknown): v is number[] => Array.isArray(v) && v.length > 2 && v.every((x) => typeof x === 'number')
+  const v = typeof value === 'string' && /^\[[-\d.,eE+\s[\]]+\]$/.test(value.trim()) ? parsed(value) : value
+  return numbers(v) ? [v] : Array.isArray(v) && v.length > 0 && v.every(numbers) ? v : undefined
+}
+
 /** typeOf guesses the type of a column from its values. */
 function typeOf(rows: Row[], column: string): string {
   const values = rows.slice(0, 1000).map((r) => r[column]).filter((v) => v !== undefined && v !== null && v !== '')
-  const every = (test: (v: unknown) => boolean) => values.length > 0 && values.every(test)
+  const every = (test: (v: unknown) => unknown) => values.length > 0 && values.every(test)
   if (every((v) => isObject(v) && 'lat' in v && 'lon' in v)) return 'geo'
   const pair = /^-?\d{1,2}(\.\d+)?\s*,\s*-?\d{1,3}\.\d+$/ // latitude and longitude
   if (every((v) => typeof v === 'string' && pair.test(v.trim()))) return 'geo'
@@ -99,9 +106,7 @@ function typeOf(rows: Row[], column: string): string {
   if (every((v) => /^\d+$/.test(String(v).trim())) && values.some((v) => /^(0\d|\d{13})/.test(String(v).trim()))) return 'keyword'
   if (every((v) => typeof v === 'number' || (typeof v === 'string' && /^-?\d+(\.\d+)?$/.test(v.trim())))) return 'number'
   if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2}|$)|$)/.test(v))) return 'date'
-  const numbers = (v: unknown) => Array.isArray(v) && v.length > 2 && v.every((x) => typeof x === 'number')
-  const vector = (v: unknown) => numbers(v) || (typeof v === 'string' && /^\[[-\d.,eE+\s]+\]$/.test(v.trim()) && numbers(parsed(v)))
-  if (every(vector) && new Set(values.map((v) => (Array.isArray(v) ? v : parsed(String(v)) as unknown[]).length)).size === 1) return 'vector'
+  if (every(vectorsOf) && new Set(values.flatMap((v) => vectorsOf(v)!.map((x) => x.length))).size === 1) return 'vector'
   if (every((v) => Array.isArray(v) ? v.every((x) => typeof x === 'string') : typeof v === 'boolean')) return 'keyword'
   const texts = values.map(String)
   const different = new Set(texts).size
