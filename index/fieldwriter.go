@@ -153,7 +153,7 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 			docs = append(docs, d)
 		}
 		t.docs[worker] = docs
-		if err := t.inverter.Add(worker, &text.Batch{Seq: b.Seq, Docs: docs}); err != nil {
+		if err := t.inverter.Add(worker, b.Parts(docs)); err != nil {
 			return fmt.Errorf("field %q: %w", f.schema.Fields[t.field].Name, err)
 		}
 	}

@@ -2,7 +2,9 @@ package text
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"math"
 	"strconv"
 	"strings"
@@ -11,7 +13,8 @@ import (
 // impact reads vectors of weighted tokens, such as those of learned sparse retrieval: a JSON object
 // {"token":weight}, whose tokens are taken as they are. A weight times the scale is rounded to a
 // whole number, which takes the place of the number of occurrences. Text that is no object is split
-// between blanks, and each token counts once: {"a":2,"b":1} is the same as "a a b" at scale 1.
+// between blanks, and each token counts once: {"a":2,"b":1} is the same as "a a b" at scale 1. A
+// token that an object has twice is an error, and so is an array.
 type impact struct {
 	name  string
 	scale float64 // 0: weights are whole numbers
@@ -55,7 +58,12 @@ func newImpact(name string) (Analyzer, error) {
 func (a *impact) Name() string { return a.name }
 
 func (a *impact) Analyze(doc []byte, t *Tokens) error {
-	if !bytes.HasPrefix(bytes.TrimLeft(doc, " \t\r\n"), []byte("{")) {
+	switch trimmed := bytes.TrimLeft(doc, " \t\r\n"); {
+	case bytes.HasPrefix(trimmed, []byte("{")):
+	case isArray(trimmed):
+		return errors.New("weights of tokens: an array: want an object, such as " +
+			`{"solar":2,"panel":1}`)
+	default:
 		if err := (whitespace{}).Analyze(doc, t); err != nil {
 			return err
 		}
@@ -69,6 +77,10 @@ func (a *impact) Analyze(doc []byte, t *Tokens) error {
 		return err
 	}
 	t.scratch, t.Words, t.Source, t.Counts = t.scratch[:0], t.Words[:0], t.Source[:0], t.Counts[:0]
+	if t.seen == nil {
+		t.seen = map[uint64]uint32{}
+	}
+	clear(t.seen)
 	s := jsonScanner{b: doc}
 	if err := a.object(&s, t); err != nil {
 		return fmt.Errorf("weights of tokens: column %d: %w", s.at+1, err)
@@ -78,6 +90,15 @@ func (a *impact) Analyze(doc []byte, t *Tokens) error {
 		return fmt.Errorf("weights of tokens: their sum exceeds %d", uint32(math.MaxUint32))
 	}
 	return nil
+}
+
+// isArray reports whether a text is a JSON array. Text such as "[CLS] solar" or "[MASK]" is none.
+func isArray(doc []byte) bool {
+	if !bytes.HasPrefix(doc, []byte("[")) {
+		return false
+	}
+	s := jsonScanner{b: doc}
+	return s.skip(1) == nil && s.finish() == nil
 }
 
 // object reads an object of tokens and weights up to the end of the text.
@@ -96,8 +117,9 @@ func (a *impact) object(s *jsonScanner, t *Tokens) error {
 		}
 		s.blanks()
 		start := s.at
-		if err := s.number(); err != nil {
-			return err
+		if s.number() != nil {
+			s.at = start
+			return s.noWeight(token)
 		}
 		n, err := a.quantise(string(s.b[start:s.at]))
 		if err != nil {
@@ -109,6 +131,9 @@ func (a *impact) object(s *jsonScanner, t *Tokens) error {
 			t.scratch = append(t.scratch, s.nameOf(token)...)
 			if len(t.scratch) == from {
 				return fmt.Errorf("a token is empty")
+			}
+			if t.twice(t.scratch[from:]) {
+				return fmt.Errorf("token %q is there twice", t.scratch[from:])
 			}
 			t.Words = append(t.Words, Span{uint32(from), uint32(len(t.scratch))})
 			t.Counts = append(t.Counts, n)
@@ -123,6 +148,42 @@ func (a *impact) object(s *jsonScanner, t *Tokens) error {
 	}
 	return s.finish()
 }
+
+// noWeight returns the error for a token whose weight is no number.
+func (s *jsonScanner) noWeight(token jsonValue) error {
+	start := s.at
+	if s.skip(1) != nil { // no JSON at all
+		s.at = start
+		return s.unexpected("a number")
+	}
+	value := s.b[start:s.at]
+	s.at = start
+	if len(value) > 40 {
+		value = append(value[:40:40], " ..."...)
+	}
+	return fmt.Errorf("token %q: weight %s: want a number", s.nameOf(token), value)
+}
+
+// twice reports whether a word, which will be the next of Words, is among them.
+func (t *Tokens) twice(word []byte) bool {
+	h := maphash.Bytes(tokenSeed, word)
+	first, there := t.seen[h]
+	if !there {
+		t.seen[h] = uint32(len(t.Words))
+		return false
+	}
+	if string(t.scratch[t.Words[first].Start:t.Words[first].End]) == string(word) {
+		return true
+	}
+	for i := range t.Words { // two words with the same hash
+		if w := t.Words[i]; string(t.scratch[w.Start:w.End]) == string(word) {
+			return true
+		}
+	}
+	return false
+}
+
+var tokenSeed = maphash.MakeSeed()
 
 // quantise returns the whole number that stands for a weight. A weight that rounds to 0 is 0, and
 // its token is left out.

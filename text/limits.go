@@ -63,9 +63,18 @@ func (o *Options) errLong() error {
 		bytesize.Size(limit), bytesize.Size(memory))
 }
 
+// Parts returns a batch of parts of its documents, one of each, which Where finds as the documents
+// themselves.
+func (b *Batch) Parts(docs []Document) *Batch {
+	return &Batch{Seq: b.Seq, Docs: docs, whole: b}
+}
+
 // Where returns the file of the i-th document of the batch and its number there, for error
 // messages.
 func (b *Batch) Where(i int) string {
+	if b.whole != nil {
+		return b.whole.Where(i)
+	}
 	if b.parser == nil {
 		return "document " + b.Docs[i].ID
 	}

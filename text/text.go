@@ -52,6 +52,7 @@ type Batch struct {
 
 	parser *parser
 	before position
+	whole  *Batch // the batch that these are parts of, nil if they are whole
 }
 
 // Corpus names the sources of documents and the options for reading them. Nothing is opened before
@@ -216,6 +217,7 @@ type Tokens struct {
 	WantSource bool
 
 	scratch []byte
+	seen    map[uint64]uint32 // the analyzer impact: places in Words by hashes
 	stems   stemCache
 	// For chains: two buffers that filters use in turn, the list of words that one reads while it
 	// writes another, and others.

@@ -319,6 +319,56 @@ func TestListsOfListsOfParquet(t *testing.T) {
 	}
 }
 
+// Weighted tokens are a map, or a struct with a member for each token of any row; null is no
+// weight.
+func TestWeightsOfParquet(t *testing.T) {
+	two, half := int32(2), 0.5
+	type row struct {
+		ID     string             `parquet:"id"`
+		V      map[string]float32 `parquet:"v,optional"`
+		Number map[int32]int64    `parquet:"number"`
+		S      *struct {
+			Solar *int32   `parquet:"solar,optional"`
+			Panel *float64 `parquet:"panel,optional"`
+		} `parquet:"s,optional"`
+		Last string `parquet:"last"`
+	}
+	type s = struct {
+		Solar *int32   `parquet:"solar,optional"`
+		Panel *float64 `parquet:"panel,optional"`
+	}
+	rows := []row{
+		{ID: "d1", V: map[string]float32{"so\"lar": 2.5}, Number: map[int32]int64{7: 1}, S: &s{Solar: &two}, Last: "x"},
+		{ID: "d2", Last: "y"},
+		{ID: "d3", V: map[string]float32{}, S: &s{Panel: &half}, Last: "z"},
+		{ID: "d4", V: map[string]float32{"nan": float32(math.NaN())}, S: &s{&two, &half}},
+	}
+	path := filepath.Join(t.TempDir(), "t.parquet")
+	if err := parquet.WriteFile(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := fields.ParseList([]string{"last:text", "v:sparse:100", "number:sparse", "s:sparse"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for d, err := range (&Corpus{Paths: []string{path}, Options: Options{Schema: schema}}).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %q", d.ID, d.Fields))
+	}
+	want := []string{
+		`d1 [["x"] ["{\"so\\\"lar\":2.5}"] ["{\"7\":1}"] ["{\"solar\":2}"]]`,
+		`d2 [["y"] [] ["{}"] []]`,
+		`d3 [["z"] ["{}"] ["{}"] ["{\"panel\":0.5}"]]`,
+		`d4 [[] ["{\"nan\":null}"] ["{}"] ["{\"solar\":2,\"panel\":0.5}"]]`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("documents\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // FuzzParquet changes a byte of a table: reading it may fail but not panic.
 func FuzzParquet(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "t.parquet")

@@ -73,7 +73,7 @@ func (w *inverter) add(b *text.Batch) error {
 		doc := &b.Docs[i]
 		w.tok.WantSource, w.tok.At = w.places != nil && len(doc.Breaks) > 0, w.tok.At[:0]
 		if err := w.analyzer.Analyze(doc.Text, &w.tok); err != nil {
-			return fmt.Errorf("document %s: %w", doc.ID, err)
+			return fmt.Errorf("%s: %w", b.Where(i), err)
 		}
 		if w.maxWord > 0 && len(w.tok.Bytes) > w.maxWord {
 			if err := checkWords(&w.tok, w.maxWord); err != nil {

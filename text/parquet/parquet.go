@@ -39,11 +39,14 @@ type lines struct {
 
 // column is a leaf of the table's schema and its conversion.
 type column struct {
-	name    string // of the column of the table
-	part    string // name inside a struct
-	lists   int    // 1: a list of values, 2: a list of such lists
-	other   bool   // neither a plain value, nor such a list or a struct of plain values
-	convert func(dst []byte, v parquet.Value) []byte
+	name  string // of the column of the table
+	part  string // name inside a struct
+	lists int    // 1: a list of values, 2: a list of such lists
+	maps  int    // 1: the keys of a map, 2: its values
+	// optional: the map may be null
+	optional bool
+	other    bool // none of a plain value, such a list, and a struct or a map of plain values
+	convert  func(dst []byte, v parquet.Value) []byte
 }
 
 func open(r io.ReaderAt, size int64, tell func(n int64)) (_ io.ReadCloser, err error) {
@@ -75,6 +78,10 @@ func (p *lines) addColumn(c *parquet.Column) {
 	case c.Leaf() && !c.Repeated():
 	case len(leaves) == 1 && (leaves[0].MaxRepetitionLevel() == 1 || leaves[0].MaxRepetitionLevel() == 2):
 		kind.lists = leaves[0].MaxRepetitionLevel()
+	case isMap(c) && len(leaves) == 2 && leaves[1].MaxRepetitionLevel() == 1:
+		p.columns = append(p.columns, column{name: c.Name(), maps: 1, convert: converter(leaves[0])},
+			column{name: c.Name(), maps: 2, optional: c.Optional(), convert: converter(leaves[1])})
+		return
 	default:
 		for _, leaf := range leaves {
 			part := column{name: c.Name(), part: leaf.Name(), convert: converter(leaf)}
@@ -86,6 +93,15 @@ func (p *lines) addColumn(c *parquet.Column) {
 	}
 	kind.convert = converter(leaves[0])
 	p.columns = append(p.columns, kind)
+}
+
+// isMap reports whether a column is a map: an optional group of repeated keys and values.
+func isMap(c *parquet.Column) bool {
+	if logical := c.Type().LogicalType(); logical != nil {
+		_, ok := logical.Value.(*format.MapType)
+		return ok
+	}
+	return false
 }
 
 func leavesOf(c *parquet.Column, list []*parquet.Column) []*parquet.Column {
@@ -235,42 +251,84 @@ func (p *lines) fill() error {
 	return nil
 }
 
-// appendRow appends one object. The values of a row are in the order of columns.
+// appendRow appends one object. The values of a row are in the order of columns. A struct has only
+// the members that are not null, as tables of dictionaries have a column for each key of any row;
+// without any it is null.
 func (p *lines) appendRow(row parquet.Row) {
 	p.line = append(p.line, '{')
-	open := "" // the struct that is being written, "" if none
+	open, start := "", 0 // the struct that is being written, "" if none, and where it begins
+	end := func() {
+		if open != "" && len(p.line) == start {
+			p.line = append(p.line, "null"...)
+		} else if open != "" {
+			p.line = append(p.line, '}')
+		}
+		open = ""
+	}
+	var keys []parquet.Value // of a map
 	first := true
 	row.Range(func(at int, values []parquet.Value) bool {
 		if at >= len(p.columns) {
 			return false
 		}
 		c := &p.columns[at]
-		inside := c.part != "" && open == c.name
-		if open != "" && !inside {
-			p.line = append(p.line, '}')
-			open = ""
+		if c.maps == 1 {
+			keys = values
+			return true
 		}
-		if !first && !(inside && p.line[len(p.line)-1] == '{') {
-			p.line = append(p.line, ',')
-		}
-		first = false
-		if !inside {
+		if open == "" || open != c.name || c.part == "" {
+			if end(); !first {
+				p.line = append(p.line, ',')
+			}
+			first = false
 			p.line = append(appendJSONString(p.line, []byte(c.name)), ':')
+			if c.part != "" {
+				open, start = c.name, len(p.line)
+			}
 		}
-		if c.part != "" {
-			if !inside {
+		switch {
+		case c.maps == 2:
+			p.line = p.appendMap(p.line, at, keys, values)
+		case c.part == "":
+			p.line = c.append(p.line, values)
+		case c.other || len(values) > 0 && !values[0].IsNull():
+			if len(p.line) == start {
 				p.line = append(p.line, '{')
-				open = c.name
+			} else {
+				p.line = append(p.line, ',')
 			}
 			p.line = append(appendJSONString(p.line, []byte(c.part)), ':')
+			p.line = c.append(p.line, values)
 		}
-		p.line = c.append(p.line, values)
 		return true
 	})
-	if open != "" {
-		p.line = append(p.line, '}')
-	}
+	end()
 	p.line = append(p.line, '}', '\n')
+}
+
+// appendMap appends a map as an object, without keys whose value is null. Column at has its values,
+// the one before its keys.
+func (p *lines) appendMap(dst []byte, at int, keys, values []parquet.Value) []byte {
+	if c := p.columns[at]; len(keys) == 0 || c.optional && keys[0].DefinitionLevel() == 0 {
+		return append(dst, "null"...)
+	}
+	dst = append(dst, '{')
+	n := 0
+	for i, v := range values {
+		if v.IsNull() || i >= len(keys) || keys[i].IsNull() {
+			continue
+		}
+		if n++; n > 1 {
+			dst = append(dst, ',')
+		}
+		from := len(dst)
+		if dst = p.columns[at-1].convert(dst, keys[i]); dst[from] != '"' {
+			key := append([]byte(nil), dst[from:]...)
+			dst = appendJSONString(dst[:from], key)
+		}
+		dst = p.columns[at].convert(append(dst, ':'), v)
+	}
+	return append(dst, '}')
 }
 
 func (c *column) append(dst []byte, values []parquet.Value) []byte {
