@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -290,49 +288,7 @@ not.`,
 	return cmd
 }
 
-// openWhole opens an index as one without segments. Several segments, or one with deleted
-// documents, are first merged into a temporary index, which close removes. It lies beside the
-// output path beside, whose disk should have room, or in the system's temporary folder for "".
-func (a *app) openWhole(ctx context.Context, dir, beside string) (r *index.Reader, close func() error, err error) {
-	r, err = index.Open(dir)
-	if err == nil {
-		return r, r.Close, nil
-	}
-	if !errors.Is(err, index.ErrSegments) {
-		return nil, nil, err
-	}
-	g, err := segments.Open(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer g.Close()
-	if s := g.Segments(); len(s) == 1 && s[0].Live == nil {
-		if r, err = index.OpenSegment(s[0].Dir()); err != nil {
-			return nil, nil, err
-		}
-		return r, r.Close, nil
-	}
-	if beside != "" {
-		beside = filepath.Dir(filepath.Clean(beside))
-		for parent := filepath.Dir(beside); parent != beside; parent = filepath.Dir(parent) {
-			if _, err := os.Stat(beside); err == nil {
-				break
-			}
-			beside = parent
-		}
-	}
-	temp, err := os.MkdirTemp(beside, ".collocate-whole-")
-	if err != nil {
-		return nil, nil, err
-	}
-	a.note(fmt.Sprintf("%s: merging %s into a temporary index, without %s", dir, counted(len(g.Segments()), "segment"),
-		counted(g.Deleted(), "deleted document")))
-	whole := filepath.Join(temp, "index")
-	if err = api.MergeTo(ctx, g, whole, int64(a.memory)); err == nil {
-		r, err = index.Open(whole)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(temp))
-	}
-	return r, func() error { return errors.Join(r.Close(), os.RemoveAll(temp)) }, nil
+// openWhole opens an index as one without segments; see api.OpenWhole.
+func (a *app) openWhole(ctx context.Context, dir, beside string) (*index.Reader, func() error, error) {
+	return api.OpenWhole(ctx, dir, beside, int64(a.memory), a.note)
 }

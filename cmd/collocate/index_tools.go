@@ -3,21 +3,17 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/csr"
 	"github.com/collocate/collocate/index/segments"
-	"github.com/collocate/collocate/internal/atomicfile"
 )
 
 func newIndexCheckCmd(a *app) *cobra.Command {
@@ -162,14 +158,7 @@ or weighted tokens of one field.`,
 			if file == "-" {
 				return r.Export(cmd.Context(), a.stdout)
 			}
-			err = atomicfile.WriteFile(file, func(f *atomicfile.File) error {
-				w, err := packed(file, f)
-				if err != nil {
-					return err
-				}
-				return errors.Join(r.Export(cmd.Context(), w), w.Close())
-			})
-			if err != nil {
+			if err := api.ExportCIFF(cmd.Context(), r, file); err != nil {
 				return err
 			}
 			if a.json {
@@ -198,12 +187,8 @@ func (a *app) exportNPZ(ctx context.Context, dir, file, field string) error {
 		return err
 	}
 	defer done()
-	var columns int
-	var cells int64
-	err = atomicfile.WriteFile(file, func(f *atomicfile.File) error {
-		columns, cells, err = csr.Write(ctx, f, r, csr.Options{Field: field, Memory: int64(a.memory / 2)})
-		return err
-	})
+	columns, cells, err := api.ExportNPZ(ctx, r, file,
+		csr.Options{Field: field, Memory: int64(a.memory / 2)})
 	if err != nil {
 		return err
 	}
@@ -214,21 +199,6 @@ func (a *app) exportNPZ(ctx context.Context, dir, file, field string) error {
 		counted(cells, "cell"), file)
 	return nil
 }
-
-// packed returns a writer that compresses as the ending of the file's name says.
-func packed(name string, w io.Writer) (io.WriteCloser, error) {
-	switch filepath.Ext(name) {
-	case ".gz":
-		return gzip.NewWriter(w), nil
-	case ".zst":
-		return zstd.NewWriter(w)
-	}
-	return plain{w}, nil
-}
-
-type plain struct{ io.Writer }
-
-func (plain) Close() error { return nil }
 
 func newIndexImportCmd(a *app) *cobra.Command {
 	var out, analyzer string

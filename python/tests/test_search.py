@@ -558,6 +558,50 @@ def test_weighted_tokens(tmp_path):
         collocate.weighted(matrix, ["solar"])
 
 
+def test_weights_as_matrices(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    docs = [
+        {"id": "d1", "t": "cat", "v": {"solar": 3, "éclipse": 2}},
+        {"id": "d2", "t": "dog dog"},
+        {"id": "d3", "t": "cat", "v": {"solar": 1}},
+    ]
+    with Index.build(docs, tmp_path / "ix", schema=["t:text", "v:sparse"]) as ix:
+        w = ix.weights("v")
+        assert w.ids == ["d1", "d2", "d3"] and w.tokens == ["solar", "éclipse"]
+        assert w.matrix.toarray().tolist() == [[3, 2], [0, 0], [1, 0]]
+        assert ix.weights().matrix.toarray().tolist() == [[1, 0], [0, 2], [1, 0]]
+        ix.delete("d3")
+        ix.add([{"id": "d0", "t": "cow", "v": {"moon": 70000 - 5000}}])
+        ix.export(tmp_path / "v.npz", "v")
+        got = collocate.load_npz(tmp_path / "v.npz")
+        assert got.ids == ["d1", "d2", "d0"] and sorted(got.tokens) == ["moon", "solar", "éclipse"]
+        assert (sparse.load_npz(tmp_path / "v.npz") != got.matrix).nnz == 0
+        with pytest.raises(ValueError, match="want a name that ends with .npz"):
+            ix.export(tmp_path / "v.npy")
+        with pytest.raises(ValueError, match='no words of a field "w"'):
+            ix.export(tmp_path / "w.npz", "w")
+        with pytest.raises(ValueError, match="only a file for SciPy"):
+            ix.export(tmp_path / "w.ciff.gz", "v")
+        with pytest.raises(FileNotFoundError):
+            ix.export(tmp_path / "no" / "w.npz")
+    texts = collocate.weighted(got)
+    assert texts[1] == "{}"
+    with Index.build(zip(got.ids, texts), analyzer="impact") as ix:
+        back = ix.weights()
+        assert back.ids == got.ids and (back.matrix != got.matrix).nnz == 0
+        ix.export(tmp_path / "v.ciff.gz")
+        assert (tmp_path / "v.ciff.gz").read_bytes()[:2] == b"\x1f\x8b"
+    with pytest.raises(TypeError, match="their own"):
+        collocate.weighted(got, got.tokens)
+    sparse.save_npz(tmp_path / "other.npz", got.matrix)
+    with pytest.raises(ValueError, match="it has no array 'terms'"):
+        collocate.load_npz(tmp_path / "other.npz")
+    whole = (tmp_path / "v.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="cut.npz: "):
+        collocate.load_npz(tmp_path / "cut.npz")
+
+
 def test_vectors_beside_words():
     rng = np.random.default_rng(5)
     vectors = rng.normal(size=(50, 8)).astype(np.float32)
@@ -573,9 +617,10 @@ def test_vectors_beside_words():
         assert hits.scores.tolist() == pytest.approx(cosine[best].tolist(), abs=1e-6)
         words = {h.doc: h.score for h in ix.search("dog", 50)}
         both = np.array([words.get(i, 0) for i in range(50)]) + 2 * cosine
-        assert ix.search("dog", 5, vector=query, vector_weight=2).docs.tolist() == np.argsort(
-            -both, kind="stable"
-        )[:5].tolist()
+        assert (
+            ix.search("dog", 5, vector=query, vector_weight=2).docs.tolist()
+            == np.argsort(-both, kind="stable")[:5].tolist()
+        )
         assert len(ix.search("dog", 5, vector=query.tolist(), fusion="rrf")) == 5
         with pytest.raises(ValueError, match="a vector of 7 dimensions: want 8"):
             ix.search("", vector=query[:7])
@@ -633,9 +678,7 @@ def test_weighted_tokens_beside_words():
         {f"t{t}": int(w) for t, w in zip(rng.choice(30, 8, replace=False), rng.integers(1, 99, 8))}
         for _ in range(50)
     ]
-    docs = [
-        {"id": str(i), "body": "cat" if i % 3 else "dog", "v": v} for i, v in enumerate(tokens)
-    ]
+    docs = [{"id": str(i), "body": "cat" if i % 3 else "dog", "v": v} for i, v in enumerate(tokens)]
     with Index.build(docs, schema=["body:text", "v:sparse"]) as ix:
         query = {"t1": 3, "t7": 2, "t11": 5}
         dot = np.array([sum(w * v.get(t, 0) for t, w in query.items()) for v in tokens])

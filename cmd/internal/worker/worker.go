@@ -68,6 +68,7 @@ var calls = map[string]call{
 	"delete":   (*Worker).delete,
 	"merge":    (*Worker).merge,
 	"compact":  (*Worker).compact,
+	"export":   (*Worker).export,
 	"open":     (*Worker).openIndex,
 	"close":    (*Worker).closeIndex,
 	"search":   (*Worker).search,

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from .places import summary as summary
     from .remote import Remote as Remote
     from .remote import connect as connect
+    from .weights import Weights as Weights
+    from .weights import load_npz as load_npz
     from .weights import weighted as weighted
     from .words import Cooccurrence as Cooccurrence
     from .words import Vectors as Vectors
@@ -70,6 +72,7 @@ _WHERE = {
     "WorkerError": "errors",
     "Vectors": "words",
     "Vocabulary": "words",
+    "Weights": "weights",
     "collocations": "words",
     "compare": "evaluation",
     "concordance": "words",
@@ -81,6 +84,7 @@ _WHERE = {
     "evaluate": "evaluation",
     "fuse": "evaluation",
     "keywords": "words",
+    "load_npz": "weights",
     "mine": "places",
     "ngrams": "words",
     "pairs": "places",

@@ -24,7 +24,7 @@ from ._progress import ProgressOption, bar
 from ._worker import Worker, call, worker
 from .errors import CollocateError, warn
 from .hits import BatchHits, Concordance, Explanation, Hit, Hits, Snippet
-from .weights import weighted
+from .weights import Weights, load_npz, weighted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -167,6 +167,26 @@ class Index:
         self.refresh()
         return int(a.result["merged"])
 
+    def export(self, path: str | os.PathLike[str], field: str = "", *, memory: int = 0) -> None:
+        """Writes the index to a file, without deleted documents.
+
+        path: its name ends with .npz for a matrix that `load_npz` and scipy.sparse.load_npz read,
+            or with .ciff, .ciff.gz or .ciff.zst for the Common Index File Format.
+        field: the words or weighted tokens of this field; only for .npz.
+        """
+        out = os.path.abspath(os.fsdecode(path))
+        call("export", {"path": self.path, "out": out, "field": field, "memory": memory})
+
+    def weights(self, field: str = "") -> Weights:
+        """How often each document has each word, or the weights of tokens, as a SciPy matrix.
+
+        field: the words or weighted tokens of this field.
+        """
+        with tempfile.TemporaryDirectory(prefix="collocate-") as folder:
+            path = os.path.join(folder, "weights.npz")
+            self.export(path, field)
+            return load_npz(path)
+
     def refresh(self) -> None:
         """Opens the current state of the index, if other processes have changed it."""
         with self._lock:
@@ -245,8 +265,7 @@ class Index:
             return f"<Index {self.path!r}: closed>"
         s = self.stats
         return (
-            f"<Index {self.path!r}: {len(self):,} documents, {s['terms']:,} words, "
-            f"{s['analyzer']}>"
+            f"<Index {self.path!r}: {len(self):,} documents, {s['terms']:,} words, {s['analyzer']}>"
         )
 
     @property
