@@ -105,9 +105,10 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
   // Vectors on a circle: 20 documents, of which one has none, and only every third has the word moon.
   writeFileSync(join(dir, 'meant.jsonl'), Array.from({ length: 20 }, (_, i) => JSON.stringify({
     id: `m${i}`, title: `Text ${i}`, text: i % 3 ? 'some words' : 'the moon and words', kind: i % 2 ? 'odd' : 'even',
+    ...(i < 10 ? {} : { w: { sea: i, '##s': 1 } }),
     ...(i === 19 ? {} : { v: [Math.cos(i / 6), Math.sin(i / 6), 0] }),
   })).join('\n') + '\n')
-  execFileSync(command, ['index', 'meant.jsonl', '--fields', 'title:text,text:text,kind:keyword,v:vector:3:optional', '--store-text', '--out', 'meant.index'], { cwd: dir, stdio: 'ignore' })
+  execFileSync(command, ['index', 'meant.jsonl', '--fields', 'title:text,text:text,kind:keyword,v:vector:3:optional,w:sparse', '--store-text', '--out', 'meant.index'], { cwd: dir, stdio: 'ignore' })
   encoder = createServer((from, to) => {
     let body = ''
     from.on('data', (d) => (body += d)).on('end', () => to.end(JSON.stringify(JSON.parse(body).input.map((t) => (t.includes('late') ? [-1, 0.05, 0] : [1, 0, 0])))))
@@ -625,6 +626,36 @@ f4,Silent Sea,Nobody steals anything,drama,2011,2021-07-09,
     await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 18')
     await page.goto(meantBase + '/?rank=meaning&like=m19')
     await page.getByRole('alert').getByText('the document "m19" has no vector').waitFor()
+  }, { quiet: false })
+  look('weighted tokens', meantBase + '/?q=moon', async (page) => {
+    await page.getByText('The best 7 of 7').waitFor()
+    await page.getByText('weighted tokens', { exact: true }).click()
+    const field = page.getByLabel('tokens and weights')
+    for (const [given, said] of [['{"sea": -1}', 'The weight of “sea” is -1'], ['{"sea": "2"}', 'The weight of “sea” is "2"'],
+      ['[["sea", 1], ["sea", 2]]', '“sea” is there twice'], ['{"sea": 1', 'This is no JSON'], ['{}', 'No token has a weight']]) {
+      await field.fill(given)
+      await page.getByRole('button', { name: 'Use them' }).click()
+      await page.getByRole('alert').getByText(said).waitFor()
+    }
+    await field.fill('{"query_toks": {"sea": 2, "no token of these": 1}}')
+    await page.getByRole('button', { name: 'Use them' }).click()
+    await page.getByText('Ranked by 2 weighted tokens: sea 2, no token of these 1, added to the score of the words “moon”.').waitFor()
+    await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 19')
+    await page.getByLabel('Weight of the tokens').fill('0.001')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/tweight=0.001/)
+    await page.waitForFunction(() => Number(document.querySelector('.score')?.innerText) < 2)
+    await page.getByRole('button', { name: 'even', exact: true }).click()
+    await page.getByRole('link', { name: 'Text 18', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Without tokens' }).click()
+    await page.getByLabel('File with weighted tokens').setInputFiles({ name: 'q.json', mimeType: 'application/json', buffer: Buffer.from('{"sea":1}') })
+    await page.goto(meantBase + '/?tokens=%7B%22sea%22%3A2%7D')
+    await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 19')
+    await page.getByText('The best 10 of 10').waitFor()
+    await page.goto(meantBase + '/?rank=both&q=moon&vector=1,0,0&tokens=%7B%22sea%22%3A2%7D')
+    await page.waitForFunction(() => document.querySelector('.title')?.innerText === 'Text 19')
+    await page.goto(meantBase + '/?tokens=%7B%22sea%22%3A0.5%7D')
+    await page.getByRole('alert').getByText('weight 0.5 is not a whole number').waitFor()
   }, { quiet: false })
   look('an encoder of the server', encodedBase + '/?q=moon&rank=meaning', async (page) => {
     await page.getByText('Nearest in meaning to “moon”: an encoder of the server makes a vector of it.').waitFor()

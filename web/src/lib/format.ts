@@ -79,6 +79,9 @@ export function plainly(v: Value): string {
   return typeof v === 'object' ? `${v.lat}, ${v.lon}` : String(v)
 }
 
+/** isStored reports whether values of a field are stored, so that they can be shown. */
+export const isStored = (f: { type: string; unstored?: boolean }) => !f.unstored && f.type !== 'vector' && f.type !== 'sparse'
+
 /** documentsOf is the number of documents of an index, without deleted ones that are still part of it. */
 export const documentsOf = (s: Status) => (s.index?.documents ?? 0) - (s.index?.deleted ?? 0)
 

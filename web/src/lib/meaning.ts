@@ -1,6 +1,7 @@
 import type { Params, Status } from './api'
 import { route } from './route.svelte'
 import { asked, query } from './selection.svelte'
+import { withTokens } from './tokens'
 
 // Documents are ranked by words, by the similarity of vectors (meaning), or by both. The vector is that
 // of a document of the index, one that the user gives, or what an encoder of the server makes of the
@@ -35,11 +36,14 @@ export function vectorOf(text: string, dim: number): number[] {
   return list as number[]
 }
 
+/** ranked returns the parameters that find documents by what the user chose. */
+export const ranked = (status: Status, without = '') => withTokens(status, byWordsOrMeaning(status, without))
+
 /**
- * ranked returns the parameters that find documents by what the user chose. Without something to compare
+ * byWordsOrMeaning returns the parameters without weighted tokens. Without something to compare
  * with they are those of words.
  */
-export function ranked(status: Status, without = ''): Params & { q: string } {
+function byWordsOrMeaning(status: Status, without = ''): Params & { q: string } {
   const { like, vector, vfield } = route.params
   const words = asked(without)
   const fields = vectorFields(status)
@@ -55,3 +59,6 @@ export function ranked(status: Status, without = ''): Params & { q: string } {
 
 /** byVector reports whether parameters are those of vectors. */
 export const byVector = (p: Params) => p.vector_field !== undefined
+
+/** byTokens reports whether parameters have weighted tokens. */
+export const byTokens = (p: Params) => p.sparse !== undefined

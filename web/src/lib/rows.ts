@@ -95,6 +95,9 @@ export function vectorsOf(value: unknown): number[][] | undefined {
   return numbers(v) ? [v] : Array.isArray(v) && v.length > 0 && v.every(numbers) ? v : undefined
 }
 
+/** isWeighted reports whether a value is an object of tokens and weights. */
+export const isWeighted = (v: unknown) => isObject(v) && Object.values(v).length > 0 && Object.values(v).every((w) => typeof w === 'number' && w >= 0)
+
 /** typeOf guesses the type of a column from its values. */
 function typeOf(rows: Row[], column: string): string {
   const values = rows.slice(0, 1000).map((r) => r[column]).filter((v) => v !== undefined && v !== null && v !== '')
@@ -106,6 +109,7 @@ function typeOf(rows: Row[], column: string): string {
   if (every((v) => /^\d+$/.test(String(v).trim())) && values.some((v) => /^(0\d|\d{13})/.test(String(v).trim()))) return 'keyword'
   if (every((v) => typeof v === 'number' || (typeof v === 'string' && /^-?\d+(\.\d+)?$/.test(v.trim())))) return 'number'
   if (every((v) => typeof v === 'string' && /^\d{4}-\d{2}(-\d{2}(T\d{2}:\d{2}|$)|$)/.test(v))) return 'date'
+  if (every(isWeighted)) return 'sparse'
   if (every(vectorsOf) && new Set(values.flatMap((v) => vectorsOf(v)!.map((x) => x.length))).size === 1) return 'vector'
   if (every((v) => Array.isArray(v) ? v.every((x) => typeof x === 'string') : typeof v === 'boolean')) return 'keyword'
   const texts = values.map(String)

@@ -69,7 +69,7 @@ export function toggle(filter: string) {
 
 /** kept are the parameters of the address that all views share. */
 export const kept = () => {
-  const { q, f, mode, rank, like, vector, vfield, fusion, share } = route.params
-  return { q, f, mode, rank, like, vector, vfield, fusion, share }
+  const { q, f, mode, rank, like, vector, vfield, fusion, share, tokens, tfield, tweight } = route.params
+  return { q, f, mode, rank, like, vector, vfield, fusion, share, tokens, tfield, tweight }
 }
 
