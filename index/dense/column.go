@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"unsafe"
 
 	"github.com/collocate/collocate/fields"
+	"github.com/collocate/collocate/internal/par"
 	"github.com/collocate/collocate/internal/sections"
 )
 
@@ -278,4 +280,40 @@ func (c *Column) check() error {
 		}
 	}
 	return nil
+}
+
+// RowBytes returns the bytes of the rows from a number on, up to another, as the package comment has
+// them, and those of one row. Checksums are verified as in Parts.
+func (c *Column) RowBytes(from, to int) (rows []byte, width int, err error) {
+	rows = c.rows[from*c.width : to*c.width]
+	return rows, c.width, c.file.Touch(rows)
+}
+
+// Generate makes vectors in memory alone, for measurements: vector writes that of a document, from
+// several goroutines at once.
+func Generate(f *fields.Field, docs int, vector func(doc int, v []float32)) *Column {
+	width, codes := stride(f.Dim, size(f.Precision)), stride(f.Dim, 1)
+	c := &Column{field: *f, docs: docs, count: docs, file: &sections.File{}, width: width,
+		rows: make([]byte, docs*width), scales: make([]float32, docs), rests: make([]float32, docs),
+		norms: make([]float32, docs)}
+	if c.codes = bytesAsInts(c.rows); f.Precision != fields.Int8 {
+		c.codes = make([]int8, docs*codes)
+	}
+	par.For(runtime.GOMAXPROCS(0), docs, 4096, func(_, from, to int) {
+		v, row := make([]float32, f.Dim), make([]byte, 0, width)
+		for d := from; d < to; d++ {
+			vector(d, v)
+			row = appendRow(row[:0], v, f.Precision)
+			copy(c.row(d), row)
+			var q Codes
+			if f.Precision == fields.Int8 {
+				q = whole(bytesAsInts(c.row(d)), f.Dim)
+			} else {
+				v = readRow(v[:0], row, f.Dim, f.Precision)
+				q = Quantize(c.codes[d*codes:][:f.Dim], v)
+			}
+			c.scales[d], c.rests[d], c.norms[d] = q.Scale, q.Rest, q.Norm
+		}
+	})
+	return c
 }

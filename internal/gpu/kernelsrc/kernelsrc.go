@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -27,12 +28,24 @@ import (
 // every later one.
 const compiler = "NVRTC 11.8.89"
 
-// Options are the compiler's options for every unit. Multiply and add are never fused: the CPU
+// architecture is the one that units are compiled for, unless they have a line
+//
+//	constexpr int kArchitecture = 80;
+//
+// because they use instructions that came later. Whoever launches their kernels looks whether the
+// device has them.
+const architecture = 70
+
+var laterArchitecture = regexp.MustCompile(`(?m)^constexpr int kArchitecture = (\d+);`)
+
+// Options returns the compiler's options for a unit. Multiply and add are never fused: the CPU
 // engines do not fuse them either, and results must be equal to the bit.
-var Options = []string{
-	"--gpu-architecture=compute_70",
-	"--std=c++17",
-	"--fmad=false",
+func (u *Unit) Options() []string {
+	of := strconv.Itoa(architecture)
+	if m := laterArchitecture.FindStringSubmatch(u.Source); m != nil {
+		of = m[1]
+	}
+	return []string{"--gpu-architecture=compute_" + of, "--std=c++17", "--fmad=false"}
 }
 
 // includeDir has the shared headers, relative to the module's root.
@@ -56,7 +69,7 @@ func (u *Unit) Sum() string {
 	h := sha256.New()
 	part := func(s string) { fmt.Fprintf(h, "%d\n%s", len(s), s) }
 	part(compiler)
-	part(strings.Join(Options, " "))
+	part(strings.Join(u.Options(), " "))
 	part(code(u.Source))
 	for _, x := range u.Headers {
 		part(x.Name)

@@ -49,13 +49,17 @@ func all(t *testing.T) (root string, folders map[string][]compiled) {
 }
 
 // TestLoadsOnEveryDevice: PTX 7.8 for compute capability 7.0 loads on every driver and device that
-// we support, and no block needs more shared memory than is available by default.
+// we support; only kernels for matrix products need a later one. No block needs more shared memory than is available by default.
 func TestLoadsOnEveryDevice(t *testing.T) {
 	_, folders := all(t)
 	for _, units := range folders {
 		for _, u := range units {
-			if u.Version != "7.8" || u.Target != "sm_70" {
-				t.Errorf("%s: version %s for %s, want 7.8 for sm_70", u.PTXPath(), u.Version, u.Target)
+			target := "sm_70"
+			if u.Path == "search/internal/nearest/ongpu/kernels/matrix.cu" {
+				target = "sm_80"
+			}
+			if u.Version != "7.8" || u.Target != target {
+				t.Errorf("%s: version %s for %s, want 7.8 for %s", u.PTXPath(), u.Version, u.Target, target)
 			}
 			if len(u.Kernels) == 0 {
 				t.Errorf("%s has no kernels", u.PTXPath())

@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,117 +12,10 @@ import (
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/dense"
 	"github.com/collocate/collocate/internal/cpu"
+	"github.com/collocate/collocate/internal/densetest"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/search/internal/ask"
 )
-
-// column makes the vectors of a field. A nil vector is that of a document without one; several
-// vectors of a document are one after the other.
-func column(t testing.TB, f fields.Field, vectors [][]float32) *dense.Column {
-	t.Helper()
-	s := &fields.Schema{Fields: []fields.Field{f, {Name: "t"}}}
-	b := dense.NewBuilder(s, t.TempDir(), 1<<20)
-	defer b.Close()
-	batch := b.Batch(0)
-	for i, v := range vectors {
-		doc := make([]fields.Values, 2)
-		for v := range slices.Chunk(v, f.Dim) {
-			doc[0] = append(doc[0], fields.VectorValue(v))
-		}
-		if err := batch.Add(doc); err != nil {
-			t.Fatalf("document %d: %v", i, err)
-		}
-	}
-	var out bytes.Buffer
-	w, err := sections.NewPaged(&out, "COLOVEC\n", 1)
-	if err == nil {
-		err = b.Put(batch)
-	}
-	if err == nil {
-		err = b.Write(w, len(vectors))
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := sections.Parse(out.Bytes(), "COLOVEC\n", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := dense.Open(file, s, len(vectors))
-	if err == nil {
-		err = set.Check()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set.Column(f.Name)
-}
-
-// randomVectors are of one of several shapes: spread evenly, in clusters, nearly equal, with few
-// large numbers, or of very different lengths.
-func randomVectors(r *rand.Rand, f *fields.Field, n int) [][]float32 {
-	shape := r.IntN(5)
-	centres := make([][]float32, 4)
-	for i := range centres {
-		centres[i] = gauss(r, f.Dim, 1)
-	}
-	list := make([][]float32, n)
-	for i := range list {
-		if f.Optional && r.IntN(3) == 0 {
-			continue
-		}
-		v := gauss(r, f.Dim, 1)
-		switch shape {
-		case 1, 2:
-			c := centres[r.IntN(len(centres))]
-			for k := range v {
-				v[k] = c[k] + v[k]*[]float32{0.3, 1e-5}[shape-1]
-			}
-		case 3:
-			v[r.IntN(len(v))] *= 1000
-		case 4:
-			by := float32(math.Pow(10, r.Float64()*12-6))
-			for k := range v {
-				v[k] *= by
-			}
-		}
-		if f.Precision == fields.Int8 {
-			for k := range v {
-				v[k] = float32(max(-128, min(127, math.Round(float64(v[k])*60))))
-			}
-			v[0] = max(v[0], 1)
-		}
-		if f.Precision == fields.Float16 {
-			for k := range v {
-				v[k] = float32(max(-6e4, min(6e4, float64(v[k]))))
-			}
-		}
-		list[i] = v
-	}
-	if n > 3 { // duplicates, for ties
-		list[n-1], list[n/2] = list[0], list[0]
-	}
-	if f.Many { // of a document up to 80, so that some fill more than a block
-		all := slices.Clone(list)
-		for i, v := range list {
-			for n := r.IntN([]int{2, 4, 80}[r.IntN(3)]); v != nil && n > 0; n-- {
-				list[i] = slices.Concat(list[i], all[r.IntN(len(all))])
-			}
-		}
-	}
-	return list
-}
-
-func gauss(r *rand.Rand, n int, by float64) []float32 {
-	v := make([]float32, n)
-	for i := range v {
-		v[i] = float32(r.NormFloat64() * by)
-	}
-	return v
-}
 
 // definition is the answer by the definition: every admitted vector is compared.
 func definition(f *fields.Field, parts []Part, vector []float32, k int) []ask.Hit {
@@ -176,7 +68,7 @@ func TestBestIsTheDefinition(t *testing.T) {
 		var parts []Part
 		base := uint32(0)
 		for range 1 + r.IntN(3) {
-			p := Part{Column: column(t, f, randomVectors(r, &f, r.IntN(400))), Base: base}
+			p := Part{Column: densetest.Column(t, f, densetest.Vectors(r, &f, r.IntN(400))), Base: base}
 			base += uint32(p.Column.Docs())
 			if rare := []int{0, 2, 100}[r.IntN(3)]; rare > 0 {
 				p.Within = make([]uint64, (p.Column.Docs()+63)/64)
@@ -188,7 +80,7 @@ func TestBestIsTheDefinition(t *testing.T) {
 			}
 			parts = append(parts, p)
 		}
-		vectors := randomVectors(r, &fields.Field{Dim: f.Dim}, []int{1, 2, 13}[r.IntN(3)])
+		vectors := densetest.Vectors(r, &fields.Field{Dim: f.Dim}, []int{1, 2, 13}[r.IntN(3)])
 		if x := parts[0].Column; x.Docs() > 0 && x.Has(0) { // a query that is a document
 			v, _ := x.Vector(0, nil)
 			vectors[0] = slices.Clone(v[:f.Dim])
@@ -278,8 +170,8 @@ func TestKernelsAreTheirTwins(t *testing.T) {
 				docs = append(docs, d)
 			}
 		}
-		a, b := gauss(r, n, 1), gauss(r, n, 100)
-		scales, rests, norms := gauss(r, block, 1), gauss(r, block, 1), gauss(r, block, 1)
+		a, b := densetest.Gauss(r, n, 1), densetest.Gauss(r, n, 100)
+		scales, rests, norms := densetest.Gauss(r, block, 1), densetest.Gauss(r, block, 1), densetest.Gauss(r, block, 1)
 		tst := test{1.5, 2.5, -3.5, float32(r.IntN(2)), float32(r.NormFloat64() * 1e3)}
 		var wantDots [block]int32
 		plainDots(q, rows, docs, &wantDots)
@@ -344,8 +236,8 @@ func TestBoundsHold(t *testing.T) {
 	for seed := range uint64(4000) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		f := fields.Field{Type: fields.Vector, Dim: 1 + r.IntN(96), Metric: fields.Metric(r.IntN(3))}
-		x := randomVectors(r, &f, 1)[0]
-		v := gauss(r, f.Dim, 1)
+		x := densetest.Vectors(r, &f, 1)[0]
+		v := densetest.Gauss(r, f.Dim, 1)
 		switch r.IntN(4) {
 		case 0: // the query is the rest of the vector
 			codes := make([]int8, f.Dim)
@@ -405,13 +297,13 @@ func BenchmarkBest(b *testing.B) {
 	f := fields.Field{Name: "v", Type: fields.Vector, Dim: 384}
 	vectors := make([][]float32, n)
 	for i := range vectors {
-		vectors[i] = gauss(r, f.Dim, 1)
+		vectors[i] = densetest.Gauss(r, f.Dim, 1)
 	}
-	parts := []Part{{Column: column(b, f, vectors)}}
+	parts := []Part{{Column: densetest.Column(b, f, vectors)}}
 	for _, batch := range []int{1, 6, 100, 1000} {
 		var queries []*Query
 		for range batch {
-			queries = append(queries, NewQuery(&f, gauss(r, f.Dim, 1)))
+			queries = append(queries, NewQuery(&f, densetest.Gauss(r, f.Dim, 1)))
 		}
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {
 			for b.Loop() {

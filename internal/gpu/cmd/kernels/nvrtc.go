@@ -76,14 +76,15 @@ func (n *nvrtc) compile(u *kernelsrc.Unit) (string, error) {
 		sources = append(sources, h.Source)
 		names = append(names, h.Name)
 	}
-	head, inc, opts := cstrings(sources), cstrings(names), cstrings(kernelsrc.Options)
+	options := u.Options()
+	head, inc, opts := cstrings(sources), cstrings(names), cstrings(options)
 	text := cstrings([]string{u.Source, u.Path})
 	var prog uintptr
 	if rc := n.createProgram(&prog, text[0], text[1], int32(len(names)), &head[0], &inc[0]); rc != 0 {
 		return "", fmt.Errorf("%s: nvrtcCreateProgram: error %d", u.Path, rc)
 	}
 	defer n.destroyProgram(&prog)
-	rc := n.compileProgram(prog, int32(len(kernelsrc.Options)), &opts[0])
+	rc := n.compileProgram(prog, int32(len(options)), &opts[0])
 	runtime.KeepAlive([]any{head, inc, opts, text})
 	log := n.fetchText(prog, n.getLogSize, n.getLog)
 	if rc != 0 {
