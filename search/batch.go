@@ -69,7 +69,10 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		b.Threads = ask.Threads(b.Threads)
 		requests, end, together := s.vectorBatch(requests)
 		defer end()
-		if together && b.Engine != engine.GPU {
+		if together {
+			if s.vectorsOnGPU(b.Engine) {
+				requests = allOnGPU(requests)
+			}
 			batchOfVectors(ctx, s, requests, b.Threads, do, yield)
 			return
 		}
@@ -99,6 +102,22 @@ func ofImpacts(requests iter.Seq[Request]) iter.Seq[Request] {
 				r.Model = Impact{}
 			}
 			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// allOnGPU names the GPU in requests.
+func allOnGPU(requests iter.Seq[Request]) iter.Seq[Request] {
+	return func(yield func(Request) bool) {
+		for r := range requests {
+			p := Parallel{}
+			if r.Parallel != nil {
+				p = *r.Parallel
+			}
+			p.Engine = engine.GPU
+			if r.Parallel = &p; !yield(r) {
 				return
 			}
 		}

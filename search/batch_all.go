@@ -14,10 +14,11 @@ import (
 )
 
 // gpuPays reports whether a GPU should answer requests for which the cores would need the given
-// time: if that is more than twice the time to open the device and copy the postings to it. Twice,
-// because both times are estimates, and the GPU then still has to answer.
-func gpuPays(cores time.Duration, postings int64) bool {
-	loading := float64(postings) / (gpuPostings * float64(runtime.GOMAXPROCS(0)))
+// time: if that is more than twice the time to open the device and copy the postings to it, and the
+// given bytes of vectors. Twice, because both times are estimates, and the GPU then still has to
+// answer.
+func gpuPays(cores time.Duration, postings, vectors int64) bool {
+	loading := float64(postings)/(gpuPostings*float64(runtime.GOMAXPROCS(0))) + float64(vectors)/gpuVectors
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+loading)
 }
 
@@ -39,7 +40,11 @@ func realGPU(ordinal int) bool {
 func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch, o GPUOptions,
 	do func(i int, found *Result) (T, error)) iter.Seq2[T, error] {
 	pays := func(cores time.Duration, postings int64) bool {
-		return gpuPays(cores, postings) && realGPU(o.Device.Ordinal)
+		vectors := int64(0)
+		if requests[0].Nearest != nil {
+			vectors = 5 * s.vectorBytes() // codes, and up to four bytes a number
+		}
+		return gpuPays(cores, postings, vectors) && realGPU(o.Device.Ordinal)
 	}
 	return mapAll(ctx, s, requests, b, o, pays, do)
 }

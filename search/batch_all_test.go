@@ -87,7 +87,7 @@ func TestAutoTakesTheGPU(t *testing.T) {
 				c.name, onGPU, c.Index, len(got), len(c.requests), said, c.said)
 		}
 	}
-	if gpuPays(3*time.Second, 1e11) || !gpuPays(3*time.Second, 1e6) {
+	if gpuPays(3*time.Second, 1e11, 0) || !gpuPays(3*time.Second, 1e6, 0) || gpuPays(3*time.Second, 1e6, 1e11) {
 		t.Error("3 s on the cores: want that the GPU pays for 1e6 postings, and not for 1e11")
 	}
 }

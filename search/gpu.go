@@ -31,7 +31,10 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	}
 	switch {
 	case s.many != nil:
-		return s.openSegments(ctx, o)
+		if err := s.openSegments(ctx, o); err != nil {
+			return err
+		}
+		return s.openVectors(o)
 	case s.e == nil:
 		return errors.New("search: engine gpu: the index has no documents")
 	}
@@ -43,7 +46,7 @@ func (s *Searcher) OpenGPU(ctx context.Context, o GPUOptions) (err error) {
 	if err == nil {
 		s.gpu = g
 		g.HandOver(s.insteadOfGPU)
-		err = s.releaseKept()
+		err = errors.Join(s.releaseKept(), s.openVectors(o))
 	}
 	return err
 }
@@ -239,7 +242,7 @@ func (s *Searcher) ProfileBatchGPU(ctx context.Context, requests []Request, runs
 
 // closeGPU releases what the Searcher holds on GPUs.
 func (s *Searcher) closeGPU() error {
-	err := s.releaseKept()
+	err := errors.Join(s.releaseKept(), s.closeVectors())
 	if s.gpu == nil {
 		return errors.Join(err, s.closeSegments())
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/collocate/collocate/docset"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/search/internal/ask"
@@ -143,6 +144,8 @@ type meaning struct {
 	queries []*nearest.Query // several if those of Like are: the most similar pair counts
 	threads int
 	stats   Stats
+	onGPU   bool // the request names the GPU
+	gpu     GPUStats
 
 	expanded []Word // the words, if the request expands them
 }
@@ -165,7 +168,7 @@ func (s *Searcher) meaning(ctx context.Context, r *Request) (*meaning, error) {
 	if r.Parallel != nil && !ask.WantsGPU(r.Parallel) {
 		m.threads = r.Parallel.Threads
 	}
-	if ask.WantsGPU(r.Parallel) {
+	if m.onGPU = ask.WantsGPU(r.Parallel); m.onGPU {
 		m.words.Parallel = nil
 		if m.words.Algorithm == Tiles {
 			m.words.Algorithm = Auto
@@ -270,8 +273,8 @@ func (s *Searcher) searchNearest(ctx context.Context, r Request) (*Result, error
 	}
 	out.Expanded = m.expanded
 	out.Stats.Add(&m.stats)
-	if ask.WantsGPU(r.Parallel) {
-		out.Stats.GPU = &GPUStats{Fallback: "vectors are not supported on a GPU"}
+	if m.onGPU {
+		out.Stats.GPU = &m.gpu
 	}
 	return out, nil
 }
@@ -351,8 +354,13 @@ func (m *meaning) wanted(ctx context.Context, w nearest.Want) (list nearest.List
 		list, err = t.wanted(ctx, m, w)
 	} else {
 		var lists []nearest.List
-		lists, err = nearest.Search(ctx, m.parts, m.queries, slices.Repeat([]nearest.Want{w}, len(m.queries)), m.threads)
+		var reports []nearest.Report
+		lists, reports, err = m.s.nearestOf(ctx, m.onGPU, m.parts, m.queries,
+			slices.Repeat([]nearest.Want{w}, len(m.queries)), m.threads)
 		list = nearest.Merge(lists)
+		for _, r := range reports {
+			m.report(r)
+		}
 	}
 	if err != nil {
 		return list, fmt.Errorf("search: %w", err)
@@ -364,11 +372,17 @@ func (m *meaning) wanted(ctx context.Context, w nearest.Want) (list nearest.List
 func (m *meaning) byWords(ctx context.Context, k int) ([]Hit, error) {
 	r := m.words
 	r.K = k
+	if m.onGPU && m.s.onGPU() {
+		r.Parallel = &Parallel{Engine: engine.GPU}
+	}
 	found, err := m.s.Search(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	m.stats.Add(&found.Stats)
+	if g := found.Stats.GPU; g != nil {
+		m.report(nearest.Report{Candidates: g.Candidates, Summed: g.Rescored, Why: g.Fallback})
+	}
 	return found.Hits, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/filters"
 	"github.com/collocate/collocate/search/internal/model"
+	"github.com/collocate/collocate/search/internal/nearest"
 	"github.com/collocate/collocate/search/internal/tree"
 	"github.com/collocate/collocate/search/query"
 	"github.com/collocate/collocate/text"
@@ -42,6 +43,7 @@ type Searcher struct {
 	// segments are the segments on GPUs, if there are several.
 	segments []eval.OnDevice
 	kept     []eval.Kept // segments that an older Searcher has loaded, for OpenGPU
+	vectors  nearest.OnDevice
 
 	snippets freelist.List[snippetMaker]
 	names    []string // of the searchable fields
@@ -157,6 +159,7 @@ func (s *Searcher) Refresh() (*Searcher, error) {
 	}
 	newer.own = true
 	newer.keep(s)
+	newer.keepVectors(s)
 	return newer, nil
 }
 

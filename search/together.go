@@ -110,6 +110,7 @@ type waiter struct {
 	m    *meaning
 	want nearest.Want
 	list nearest.List
+	how  []nearest.Report // of a device
 	err  error
 	done chan struct{}
 	ctx  context.Context
@@ -125,6 +126,9 @@ func (t *together) wanted(ctx context.Context, m *meaning, w nearest.Want) (near
 	t.rest()
 	<-one.done
 	t.turns <- struct{}{}
+	for _, r := range one.how {
+		m.report(r)
+	}
 	return one.list, one.err
 }
 
@@ -154,7 +158,7 @@ func (t *together) rest() {
 
 // sameAs reports whether two requests go through the same vectors.
 func (m *meaning) sameAs(o *meaning) bool {
-	return m.field == o.field && slices.EqualFunc(m.parts, o.parts, func(a, b nearest.Part) bool {
+	return m.field == o.field && m.onGPU == o.onGPU && slices.EqualFunc(m.parts, o.parts, func(a, b nearest.Part) bool {
 		return unsafe.SliceData(a.Within) == unsafe.SliceData(b.Within) && len(a.Within) == len(b.Within) ||
 			a.Within != nil && slices.Equal(a.Within, b.Within)
 	})
@@ -169,11 +173,15 @@ func answerWaiting(all []*waiter, threads int) {
 			queries, wants = append(queries, q), append(wants, one.want)
 		}
 	}
-	lists, err := nearest.Search(all[0].ctx, all[0].m.parts, queries, wants, threads)
+	m := all[0].m
+	lists, reports, err := m.s.nearestOf(all[0].ctx, m.onGPU, m.parts, queries, wants, threads)
 	for _, one := range all {
 		if one.err = err; err == nil {
 			n := len(one.m.queries)
 			one.list, lists = nearest.Merge(lists[:n]), lists[n:]
+			if reports != nil {
+				one.how, reports = reports[:n], reports[n:]
+			}
 		}
 		close(one.done)
 	}

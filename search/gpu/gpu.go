@@ -4,6 +4,12 @@
 // Experimental: it may change with any version; package collocate says what may not.
 package gpu
 
-import "github.com/collocate/collocate/search/internal/device"
+import (
+	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/nearest/ongpu"
+)
 
-func init() { device.Register() }
+func init() {
+	device.Register()
+	ongpu.Register()
+}

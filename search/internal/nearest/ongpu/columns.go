@@ -64,6 +64,7 @@ type column struct {
 	scales, rests, norms gpu.Buffer[float32]
 	rows                 gpu.Buffer[byte] // the codes, if they are the numbers
 	summed               bool             // rows are there
+	deepest              int              // the most vectors that a document has
 }
 
 func (c *column) free() error {
@@ -122,11 +123,10 @@ func (g *group) left() (int64, error) {
 
 // bytesOf returns the bytes of a column on the device: what a pass needs, and the rows.
 func bytesOf(c *dense.Column) (pass, rows int64) {
-	docs := int64(c.Docs())
-	pass = docs * int64(dense.Stride(c.Field().Dim)+3*4)
-	if c.Field().Precision != fields.Int8 && docs > 0 {
-		_, width, _ := c.Rows(0, 0)
-		rows = docs * int64(width)
+	_, count := c.Rows(0, c.Docs())
+	pass = int64(count) * int64(dense.Stride(c.Field().Dim)+3*4)
+	if _, width, _ := c.RowBytes(0, 0); c.Field().Precision != fields.Int8 {
+		rows = int64(count) * int64(width)
 	}
 	return pass, rows
 }
@@ -187,33 +187,34 @@ func (g *group) load(ctx context.Context, c *dense.Column, withRows bool) (_ *co
 			err = errors.Join(err, g.stream.Sync(context.WithoutCancel(ctx)), on.free())
 		}
 	}()
-	docs, dev := c.Docs(), g.session.Dev
-	_, width, err := c.Rows(0, 0)
+	dev := g.session.Dev
+	_, count := c.Rows(0, c.Docs())
+	_, width, err := c.RowBytes(0, 0)
 	if err != nil {
 		return nil, err
 	}
 	stride := dense.Stride(c.Field().Dim)
-	if on.codes, err = gpu.Alloc[int8](dev, docs*stride); err != nil {
+	if on.codes, err = gpu.Alloc[int8](dev, count*stride); err != nil {
 		return nil, err
 	}
 	for _, to := range []*gpu.Buffer[float32]{&on.scales, &on.rests, &on.norms} {
-		if *to, err = gpu.Alloc[float32](dev, docs); err != nil {
+		if *to, err = gpu.Alloc[float32](dev, count); err != nil {
 			return nil, err
 		}
 	}
 	own := withRows && c.Field().Precision != fields.Int8
 	if own {
-		if on.rows, err = gpu.Alloc[byte](dev, docs*width); err != nil {
+		if on.rows, err = gpu.Alloc[byte](dev, count*width); err != nil {
 			return nil, err
 		}
 		on.summed = true
 	}
 	step := max(1, chunkBytes/(stride+width))
-	for from := 0; from < docs; from += step {
+	for from := 0; from < count; from += step {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		to := min(docs, from+step)
+		to := min(count, from+step)
 		v, err := c.Parts(from, to)
 		if err == nil {
 			err = errors.Join(on.codes.Slice(from*stride, to*stride).Upload(g.stream, v.Codes),
@@ -222,7 +223,7 @@ func (g *group) load(ctx context.Context, c *dense.Column, withRows bool) (_ *co
 				on.norms.Slice(from, to).Upload(g.stream, v.Norms))
 		}
 		if err == nil && own {
-			rows, _, failed := c.Rows(from, to)
+			rows, _, failed := c.RowBytes(from, to)
 			if err = failed; err == nil {
 				err = on.rows.Slice(from*width, to*width).Upload(g.stream, rows)
 			}
@@ -230,6 +231,11 @@ func (g *group) load(ctx context.Context, c *dense.Column, withRows bool) (_ *co
 		if err != nil {
 			return nil, err
 		}
+	}
+	on.deepest = 1
+	for d := range c.Docs() {
+		first, end := c.Rows(d, d+1)
+		on.deepest = max(on.deepest, end-first)
 	}
 	return on, g.stream.Sync(ctx)
 }

@@ -68,7 +68,7 @@ func bruteForce(c *dense.Column, q *nearest.Query, k int) []ask.Hit {
 	order := func(a, b ask.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc)) }
 	par.For(threads, c.Docs(), 4096, func(worker, from, to int) {
 		for d := from; d < to; d++ {
-			s, _ := nearest.Similarity(q, c, d)
+			s, _, _ := nearest.Similarity(q, c, d)
 			hits[worker] = append(hits[worker], ask.Hit{Doc: uint32(d), Score: s})
 		}
 		slices.SortFunc(hits[worker], order)

@@ -72,38 +72,46 @@ const (
 func (h *handle) Search(ctx context.Context, parts []nearest.Part, queries []*nearest.Query,
 	wants []nearest.Want) (lists []nearest.List, reports []nearest.Report, err error) {
 	lists, reports = make([]nearest.List, len(queries)), make([]nearest.Report, len(queries))
-	parts = slices.DeleteFunc(slices.Clone(parts), func(p nearest.Part) bool { return p.Column.Docs() == 0 })
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p nearest.Part) bool {
+		_, rows := p.Column.Rows(0, p.Column.Docs())
+		return rows == 0
+	})
 	if len(queries) == 0 || len(parts) == 0 {
 		return lists, reports, nil
 	}
 	g := h.g
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	p := pass{g: g, ctx: ctx, parts: parts, queries: queries, wants: slices.Clone(wants), lists: lists, reports: reports}
+	p.count()
+	var why string
+	if p.on, why, err = h.bring(ctx, parts, p.bytes(1)); err != nil {
+		return nil, nil, err
+	}
+	for _, c := range p.on {
+		p.deepest = max(p.deepest, c.deepest)
+	}
 	var which []int
 	for i := range queries {
-		if wants[i].K > mostK {
-			reports[i].Why = "on a GPU at most 65,536 documents are the nearest"
-		} else {
+		switch {
+		case why != "":
+			reports[i].Why = why
+		case p.most(&wants[i]) > mostK:
+			reports[i].Why = "on a GPU at most 65,536 vectors are the nearest"
+		default:
 			which = append(which, i)
 		}
 	}
-	p := pass{g: g, ctx: ctx, parts: parts, queries: queries, wants: slices.Clone(wants), lists: lists, reports: reports}
-	p.plan(which)
-	if p.on, p.why, err = h.bring(ctx, parts, p.bytes(1)); err != nil {
-		return nil, nil, err
-	}
-	if p.why != "" {
-		for _, i := range which {
-			reports[i].Why = p.why
-		}
+	if len(which) == 0 {
 		return lists, reports, nil
 	}
+	p.plan(which)
 	if err := p.fit(); err != nil {
 		return nil, nil, err
 	}
 	for range attempts {
 		var again []int
-		for some := range slices.Chunk(which, p.most) {
+		for some := range slices.Chunk(which, p.together) {
 			err := g.session.Hold(ctx, func() error {
 				if err := g.scratch.Reserve(g.session.Dev, p.bytes(len(some)), 0); err != nil {
 					return err
@@ -136,7 +144,10 @@ type pass struct {
 	ctx     context.Context
 	parts   []nearest.Part
 	on      []*column
-	why     string
+	bases   []uint32 // number of the first row of each part, among those of all
+	rows    []int    // of each part
+	total   int      // rows
+	deepest int      // the most vectors that a document has: so many rows may stand for one
 	queries []*nearest.Query
 	wants   []nearest.Want
 	lists   []nearest.List
@@ -145,19 +156,34 @@ type pass struct {
 	stride, padded int // codes and numbers of a query
 	room           int // candidates of each query
 	sums           bool
-	most           int   // queries of a pass
+	together       int   // queries of a pass
 	steps          []int // of the passes: one tile of so many
 	all            bool  // the first pass keeps all
 	slots          int   // of the first pass
 }
 
-// plan decides how many candidates each query has room for, and how large samples are.
-func (p *pass) plan(which []int) {
+// count numbers the rows, which are the documents of the device.
+func (p *pass) count() {
 	f := p.parts[0].Column.Field()
 	p.stride, p.padded = dense.Stride(f.Dim), dense.Padded(f.Dim)
+	p.deepest = 1
+	base := 0
+	for _, part := range p.parts {
+		_, rows := part.Column.Rows(0, part.Column.Docs())
+		p.bases, p.rows = append(p.bases, uint32(base)), append(p.rows, rows)
+		base += rows
+	}
+	p.total, p.room = base, min(p.g.rooms.least, p.slotsOf(1))
+}
+
+// most returns how many rows may stand for the K best documents.
+func (p *pass) most(w *nearest.Want) int { return min(w.K*p.deepest, p.total) }
+
+// plan decides how many candidates each query has room for, and how large samples are.
+func (p *pass) plan(which []int) {
 	k := 1
 	for _, i := range which {
-		k = max(k, p.wants[i].K)
+		k = max(k, p.most(&p.wants[i]))
 	}
 	p.room = min(max(p.g.rooms.least, p.g.rooms.perHit*k), p.g.rooms.most)
 	if len(which) == 1 {
@@ -189,7 +215,7 @@ func (p *pass) slotsOf(step int) (n int) {
 }
 
 func (p *pass) slotsIn(part, step int) int {
-	tiles := (p.parts[part].Column.Docs() + tile - 1) / tile
+	tiles := (p.rows[part] + tile - 1) / tile
 	return (tiles + step - 1) / step * tile
 }
 
@@ -198,8 +224,8 @@ func (p *pass) bytes(queries int) int64 {
 	padded := (queries + matrixQueries - 1) / matrixQueries * matrixQueries
 	n := int64(queries) * int64(p.room*candidateBytes+4*p.padded+segmentBytes+testBytes+64+32)
 	n += int64(padded) * int64(p.stride)
-	for _, part := range p.parts {
-		n += int64(part.Column.Docs()/8) + 512
+	for _, rows := range p.rows {
+		n += int64(rows/8) + 512
 	}
 	return n + int64(len(p.parts))*segmentBytes + 32*256
 }
@@ -211,9 +237,9 @@ func (p *pass) fit() error {
 		return err
 	}
 	left = min(left+p.g.scratch.Bytes(), mostScratch)
-	p.most = nearestTogether
-	for p.most > 1 && p.bytes(p.most) > left {
-		p.most /= 2
+	p.together = mostTogether
+	for p.together > 1 && p.bytes(p.together) > left {
+		p.together /= 2
 	}
 	p.sums = true
 	for _, c := range p.on {
@@ -222,8 +248,8 @@ func (p *pass) fit() error {
 	return nil
 }
 
-// nearestTogether is the largest number of queries of a pass.
-const nearestTogether = 1024
+// mostTogether is the largest number of queries of a pass.
+const mostTogether = 1024
 
 // answer answers some queries. It returns those that had not enough room, whose wants then have a
 // better floor.
@@ -238,7 +264,8 @@ func (p *pass) answer(which []int) (again []int, err error) {
 	codes, vectors := make([]int8, padded*p.stride), make([]float32, n*p.padded)
 	for i, at := range which {
 		q, w := p.queries[at].Numbers(), &p.wants[at]
-		asked[i] = query{q.Scale, q.Coded, q.Rest, q.Norm, q.Rounding, w.Floor, w.Gap, uint32(q.Metric), uint32(w.K)}
+		asked[i] = query{q.Scale, q.Coded, q.Rest, q.Norm, q.Rounding, w.Floor, w.Gap, uint32(q.Metric),
+			uint32(p.most(w))}
 		copy(codes[i*p.stride:], q.Codes)
 		copy(vectors[i*p.padded:], q.Vector)
 	}
@@ -297,6 +324,7 @@ func (p *pass) finish(which []int, hits [][]ask.Hit, bars []float64, short []boo
 			return
 		}
 		at := which[i]
+		hits[i] = p.documents(hits[i])
 		if !p.sums {
 			hits[i], errs[worker] = p.sumOnCore(p.queries[at], hits[i], bars[i])
 			p.reports[at].Summed = len(hits[i])
@@ -304,7 +332,7 @@ func (p *pass) finish(which []int, hits [][]ask.Hit, bars []float64, short []boo
 		slices.SortFunc(hits[i], func(a, b ask.Hit) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 		})
-		if w := &p.wants[at]; !p.sums && w.K > 0 && w.K <= len(hits[i]) {
+		if w := &p.wants[at]; (!p.sums || p.deepest > 1) && w.K > 0 && w.K <= len(hits[i]) {
 			kth := float64(hits[i][w.K-1].Score)
 			for w.Gap == 0 && float64(hits[i][len(hits[i])-1].Score) < kth {
 				hits[i] = hits[i][:len(hits[i])-1]
@@ -317,6 +345,25 @@ func (p *pass) finish(which []int, hits [][]ask.Hit, bars []float64, short []boo
 		}
 	})
 	return cmp.Or(errs...)
+}
+
+// documents returns the documents of rows, each with the highest of their similarities.
+func (p *pass) documents(rows []ask.Hit) []ask.Hit {
+	for i := range rows {
+		at, found := slices.BinarySearch(p.bases, rows[i].Doc)
+		if !found {
+			at--
+		}
+		part := &p.parts[at]
+		rows[i].Doc = part.Base + uint32(part.Column.Doc(int(rows[i].Doc-p.bases[at])))
+	}
+	if p.deepest == 1 {
+		return rows
+	}
+	slices.SortFunc(rows, func(a, b ask.Hit) int {
+		return cmp.Or(cmp.Compare(a.Doc, b.Doc), cmp.Compare(b.Score, a.Score))
+	})
+	return slices.CompactFunc(rows, func(a, b ask.Hit) bool { return a.Doc == b.Doc })
 }
 
 // sumOnCore computes the similarities of documents, and keeps those that reach the bar.
@@ -332,7 +379,7 @@ func (p *pass) sumOnCore(q *nearest.Query, docs []ask.Hit, bar float64) (hits []
 			return cmp.Compare(int64(part.Base)+int64(part.Column.Docs())-1, int64(doc))
 		})
 		part := &p.parts[at]
-		if h.Score, err = nearest.Similarity(q, part.Column, int(h.Doc-part.Base)); err != nil {
+		if h.Score, _, err = nearest.Similarity(q, part.Column, int(h.Doc-part.Base)); err != nil {
 			return nil, err
 		}
 		if float64(h.Score) >= bar {
@@ -369,7 +416,7 @@ func (d *onDevice) begin() {
 			rows = c.codes.Arg()
 		}
 		d.j.Launch(nearSource, "near_segment", gpu.Grid(1, 32), d.segments.Arg(), gpu.U32(uint32(i)), c.codes.Arg(),
-			c.scales.Arg(), c.rests.Arg(), c.norms.Arg(), rows, gpu.U32(part.Base), gpu.U32(uint32(part.Column.Docs())))
+			c.scales.Arg(), c.rests.Arg(), c.norms.Arg(), rows, gpu.U32(d.p.bases[i]), gpu.U32(uint32(d.p.rows[i])))
 		words := admitted(part)
 		if words == nil {
 			d.admitted = append(d.admitted, gpu.Buffer[uint64]{})
@@ -381,8 +428,11 @@ func (d *onDevice) begin() {
 		d.counts.Arg(), gpu.U32(uint32(d.p.slots)), d.results.Arg())
 }
 
-// admitted returns the bitmap of the documents that a part admits, nil for all.
+// admitted returns the bitmap of the rows that a part admits, nil for all.
 func admitted(p *nearest.Part) []uint64 {
+	if p.Column.Field().Many {
+		return rowsWithin(p)
+	}
 	has := p.Column.All()
 	if p.Within == nil || has == nil {
 		if has == nil {
@@ -397,6 +447,23 @@ func admitted(p *nearest.Part) []uint64 {
 	return words
 }
 
+// rowsWithin returns the rows of admitted documents, which may have several or none.
+func rowsWithin(p *nearest.Part) []uint64 {
+	if p.Within == nil {
+		return nil
+	}
+	_, rows := p.Column.Rows(0, p.Column.Docs())
+	words := make([]uint64, (rows+63)/64)
+	for d := range p.Column.Docs() {
+		if p.Within[d/64]>>(d%64)&1 != 0 {
+			for row, end := p.Column.Rows(d, d+1); row < end; row++ {
+				words[row/64] |= 1 << (row % 64)
+			}
+		}
+	}
+	return words
+}
+
 // through goes through the documents, or a sample of them, of which all are kept.
 func (d *onDevice) through(step int, all bool) {
 	first, keeps := 0, uint32(0)
@@ -404,11 +471,11 @@ func (d *onDevice) through(step int, all bool) {
 		keeps = 1
 	}
 	for i := range d.p.parts {
-		c, docs := d.p.on[i], d.p.parts[i].Column.Docs()
+		c := d.p.on[i]
 		slots := d.p.slotsIn(i, step)
 		args := func(q int, of ...gpu.Arg) []gpu.Arg {
-			list := []gpu.Arg{c.codes.Arg(), c.scales.Arg(), c.rests.Arg(), c.norms.Arg(), gpu.U32(d.p.parts[i].Base),
-				gpu.U32(uint32(docs)), gpu.U32(uint32(d.p.stride))}
+			list := []gpu.Arg{c.codes.Arg(), c.scales.Arg(), c.rests.Arg(), c.norms.Arg(), gpu.U32(d.p.bases[i]),
+				gpu.U32(uint32(d.p.rows[i])), gpu.U32(uint32(d.p.stride))}
 			list = append(list, of...)
 			return append(list, d.tests.Slice(q*testBytes, d.n*testBytes).Arg(),
 				d.list.Slice(q*d.p.room, d.n*d.p.room).Arg(), d.counts.Slice(q, d.n).Arg(), gpu.U32(uint32(d.p.room)),
@@ -453,7 +520,7 @@ func (d *onDevice) choose(keys, counts gpu.Buffer[uint32], tests gpu.Arg, reset 
 
 func (d *onDevice) sum(vectors gpu.Buffer[float32]) {
 	c := d.p.parts[0].Column
-	_, width, err := c.Rows(0, 0)
+	_, width, err := c.RowBytes(0, 0)
 	d.j.Fail(err)
 	d.j.Launch(nearSource, "near_sums", d.grid(), d.segments.Arg(), gpu.U32(uint32(len(d.p.parts))), d.queries.Arg(),
 		vectors.Arg(), gpu.U32(uint32(d.p.padded/16)), gpu.U32(uint32(c.Field().Precision)), gpu.U32(uint32(width)),
