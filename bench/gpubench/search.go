@@ -30,6 +30,7 @@ var searchJob = Job{
 		{Name: "search: batches",
 			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
 		{Name: "search: two contexts of the device", Run: trySearchTwice},
+		{Name: "search: nearest vectors", Run: tryNearest},
 	},
 	Measure: measureSearch,
 }
