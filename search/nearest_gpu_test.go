@@ -34,6 +34,9 @@ func TestNearestOnGPU(t *testing.T) {
 		if r.IntN(2) == 0 {
 			field += ":optional"
 		}
+		if r.IntN(3) == 0 {
+			field += ":many"
+		}
 		s, docs := meaningful(t, r, field)
 		if len(docs) == 0 {
 			continue
@@ -50,6 +53,12 @@ func TestNearestOnGPU(t *testing.T) {
 				Fusion: search.Fusion(r.IntN(3)), Depth: r.IntN(30)}
 			for i := range n.Vector {
 				n.Vector[i] = float32(r.NormFloat64())
+			}
+			for id, d := range docs {
+				if len(d.vectors) > 0 && r.IntN(4) == 0 { // all of its vectors, if it has several
+					n.Vector, n.Like = nil, id
+				}
+				break
 			}
 			if r.IntN(2) == 0 {
 				n.Filter = query.Field{Name: "place", Part: query.Term{Text: "here"}}

@@ -12,9 +12,9 @@ const autoProbe = 1000
 // more the first time ever, when the driver compiles the kernels.
 const gpuOpening = 500 * time.Millisecond
 
-// leastOnGPU is the number of bytes of codes from which [engine.Auto] searches vectors on a GPU that
-// has the index. One query over 35 MB takes 16 cores as long as the steps on an H200 take without
-// the pass itself, 0.3 ms; 1,000 queries over 10 MB as long as those of a batch, 3 ms.
+// leastOnGPU is the number of bytes of codes from which [engine.Auto] searches vectors on a GPU
+// that has the index. One query over 35 MB takes 16 cores as long as the steps on an H200 take
+// without the pass itself, 0.3 ms; 1,000 queries over 10 MB as long as those of a batch, 3 ms.
 const leastOnGPU = 16 << 20
 
 // gpuVectors is the number of bytes of vectors and their codes that are loaded onto a device in a

@@ -282,8 +282,8 @@ func (c *Column) check() error {
 	return nil
 }
 
-// RowBytes returns the bytes of the rows from a number on, up to another, as the package comment has
-// them, and those of one row. Checksums are verified as in Parts.
+// RowBytes returns the bytes of the rows from a number on, up to another, as the package comment
+// has them, and those of one row. Checksums are verified as in Parts.
 func (c *Column) RowBytes(from, to int) (rows []byte, width int, err error) {
 	rows = c.rows[from*c.width : to*c.width]
 	return rows, c.width, c.file.Touch(rows)

@@ -49,7 +49,8 @@ func all(t *testing.T) (root string, folders map[string][]compiled) {
 }
 
 // TestLoadsOnEveryDevice: PTX 7.8 for compute capability 7.0 loads on every driver and device that
-// we support; only kernels for matrix products need a later one. No block needs more shared memory than is available by default.
+// we support; only kernels for matrix products need a later one. No block needs more shared memory
+// than is available by default.
 func TestLoadsOnEveryDevice(t *testing.T) {
 	_, folders := all(t)
 	for _, units := range folders {

@@ -80,7 +80,8 @@ func bruteForce(c *dense.Column, q *nearest.Query, k int) []ask.Hit {
 }
 
 // TestFigures measures searches on a device and compares them with the cores and with brute force.
-// COLLOCATE_FIGURES is "documents dimensions precision queries", such as "8800000 768 float16 1000".
+// COLLOCATE_FIGURES is "documents dimensions precision queries", such as
+// "8800000 768 float16 1000".
 func TestFigures(t *testing.T) {
 	var docs, dim, batch int
 	var precision string

@@ -1,5 +1,5 @@
-// What the kernels of nearest vectors share. doc.go has the method, and package nearest the proof of
-// the bounds.
+// What the kernels of nearest vectors share. doc.go has the method, and package nearest the proof
+// of the bounds.
 #pragma once
 #include "warp.cuh"
 
