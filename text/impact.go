@@ -193,8 +193,8 @@ func (a *impact) quantise(weight string) (uint32, error) {
 	case err != nil || x < 0:
 		return 0, fmt.Errorf("weight %s: want a number that is not negative", weight)
 	case a.scale == 0 && x != math.Trunc(x):
-		return 0, fmt.Errorf("weight %s is not a whole number: the analyzer impact:100 rounds weights "+
-			"to hundredths", weight)
+		return 0, fmt.Errorf("weight %s is not a whole number: scale weights to whole numbers, or index "+
+			"with the analyzer impact:100, which rounds those of documents and queries to hundredths", weight)
 	case a.scale > 0:
 		x = math.RoundToEven(x * a.scale)
 	}

@@ -34,7 +34,7 @@ func TestImpactsByExample(t *testing.T) {
 		{"impact", "a b\ta a", "map[a:3 b:1]"},
 		{"impact:100", `{"a":1.254,"b":0.004,"c":655.35,"d":0.005,"e":0.015}`, "map[a:125 c:65535 e:2]"},
 		{"impact:1", `{"a":1.5,"b":2.5}`, "map[a:2 b:2]"},
-		{"impact", `{"a":1.5}`, `column 6: token "a": weight 1.5 is not a whole number: the analyzer impact:100 rounds weights to hundredths`},
+		{"impact", `{"a":1.5}`, `column 6: token "a": weight 1.5 is not a whole number: scale weights to whole numbers, or index with the analyzer impact:100`},
 		{"impact", `{"a":-1}`, "want a number that is not negative"},
 		{"impact", `{"a":65536}`, "want at most 65535"},
 		{"impact:100", `{"a":655.36}`, "want at most 655.35"},

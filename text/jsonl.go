@@ -1,6 +1,10 @@
 package text
 
-import "github.com/collocate/collocate/fields"
+import (
+	"slices"
+
+	"github.com/collocate/collocate/fields"
+)
 
 // splitJSONL makes a document of each line that is not blank.
 func (p *parser) splitJSONL(s *source, data []byte) error {
@@ -37,6 +41,12 @@ func noText(o *Options, object []byte) string {
 	sc.record(object, 0) // no error: it was parsed before
 	if len(names) == 0 {
 		return "no text field " + sc.wants.textNames()
+	}
+	for _, name := range names {
+		if !o.Weights && o.Schema == nil && slices.Contains(defaultWeights, name) {
+			return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) +
+				"; the analyzer impact indexes weighted tokens, as " + name + " seems to have them"
+		}
 	}
 	return "no text field " + sc.wants.textNames() + ": it has " + shortList(names) +
 		"; name those that hold text (text.Options.Fields)"

@@ -26,7 +26,8 @@
 // [TopicOptions.Fields] chooses other fields than the title, and several. In JSON and tables the ID
 // is the first of id, _id, qid, query_id, topic_id, number and others that is there, or else the
 // position; the text is query, text, title or question. Weighted tokens, for indexes of them, are
-// an object in one of these, or in vector, toks or query_toks.
+// an object in one of these, or in vector, toks or query_toks, which come first with
+// [TopicOptions.Weights].
 //
 // Judgments ([ReadQrels]) are lines of columns, separated by blanks. A line that begins with # is a
 // comment:

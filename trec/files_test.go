@@ -93,6 +93,30 @@ func TestTopicsTellWhatWasGuessed(t *testing.T) {
 	}
 }
 
+// With weights, the tokens of a topic come before its words, and something else there is an error.
+func TestWeightsOfTopics(t *testing.T) {
+	for file, want := range map[string]string{
+		`{"qid":1,"query":"a b","query_toks":{"a":1.5}}`:     `{"a":1.5}`,
+		`{"qid":1,"query":"a b","vector":{"b":2},"toks":{}}`: "f: no topics",
+		`{"qid":1,"query":{"b":2}}`:                          `{"b":2}`,
+		`{"qid":1,"query":"a b","query_toks":null}`:          "a b",
+		`{"qid":1,"vector":"a b"}`:                           "a b",
+		`{"qid":1,"query":"a","query_toks":[["a",1]]}`:       "f:1: query_toks: want an object",
+		`{"qid":1,"query":"a","toks":{"a":"1"}}`:             "f:1: toks: a weight is not a number",
+	} {
+		got := ""
+		topics, err := ParseTopics(strings.NewReader(file), "f", TopicOptions{Weights: true})
+		if err != nil {
+			got = err.Error()
+		} else if len(topics) > 0 {
+			got = topics[0].Text
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
+}
+
 // The IDs of SMART topics are positions or the numbers after .I, as TopicIDs says.
 func TestNamesOfSMARTTopics(t *testing.T) {
 	for _, c := range []struct {

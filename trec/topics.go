@@ -31,6 +31,9 @@ type TopicOptions struct {
 	// title (or query), desc (description, question), narr (narrative), or others by their names.
 	// They apply to topics with tags, JSON and tables.
 	Fields []string
+	// Weights is for indexes of weighted tokens: in JSON the objects query_toks, toks and vector
+	// come before texts, and must have numbers only.
+	Weights bool
 	// Note, unless it is nil, is called with a line of text for each kind of guess and of topics
 	// that were left out.
 	Note func(line string)

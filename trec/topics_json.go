@@ -76,6 +76,33 @@ var (
 		"query_toks"}
 )
 
+// weighted are the fields of weighted tokens, in order of preference.
+var weighted = []string{"query_toks", "toks", "vector"}
+
+// texts returns the names of the fields that may hold the text.
+func (p *topicParser) texts() []string {
+	if p.o.Weights {
+		return append(slices.Clone(weighted), topicTexts[:len(topicTexts)-len(weighted)]...)
+	}
+	return topicTexts
+}
+
+// checkWeights returns an error if a field of weighted tokens has something else.
+func (p *topicParser) checkWeights(fields map[string]any) error {
+	for _, name := range weighted {
+		switch v := fields[name].(type) {
+		case map[string]any:
+			if _, ok := weightsOf(v); !ok {
+				return fmt.Errorf("%s: a weight is not a number: want an object of tokens and numbers", name)
+			}
+		case nil, string:
+		default:
+			return fmt.Errorf("%s: want an object of tokens and numbers", name)
+		}
+	}
+	return nil
+}
+
 // weightsOf returns an object of tokens and weights as text, for indexes of weighted tokens.
 func weightsOf(object map[string]any) (text string, ok bool) {
 	for _, weight := range object {
@@ -83,8 +110,11 @@ func weightsOf(object map[string]any) (text string, ok bool) {
 			return "", false
 		}
 	}
+	if len(object) == 0 {
+		return "", true
+	}
 	b, err := json.Marshal(object)
-	return string(b), err == nil && len(object) > 0
+	return string(b), err == nil
 }
 
 func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
@@ -96,14 +126,19 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 			case json.Number:
 				return v.String(), true
 			case map[string]any:
-				if weights, ok := weightsOf(v); ok {
+				if weights, ok := weightsOf(v); ok && (weights != "" || p.o.Weights) {
 					return weights, true
 				}
 			}
 		}
 		return "", false
 	}
-	text, ok := pick(topicTexts)
+	if p.o.Weights && len(p.o.Fields) == 0 {
+		if err := p.checkWeights(fields); err != nil {
+			return err
+		}
+	}
+	text, ok := pick(p.texts())
 	if len(p.o.Fields) > 0 {
 		var texts []string
 		for _, field := range p.wanted {
@@ -122,7 +157,7 @@ func (p *topicParser) jsonTopic(n int, fields map[string]any) error {
 	}
 	if !ok {
 		return fmt.Errorf("no text: want one of the fields %s, have %s",
-			strings.Join(topicTexts, ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			strings.Join(p.texts(), ", "), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 	}
 	id, ok := pick(topicIDs)
 	if !ok {
@@ -151,6 +186,6 @@ func (p *topicParser) choose(names []string) {
 	}
 	pick(&p.idChoice, "the topics' IDs", topicIDs)
 	if len(p.o.Fields) == 0 {
-		pick(&p.textChoice, "queries", topicTexts)
+		pick(&p.textChoice, "queries", p.texts())
 	}
 }

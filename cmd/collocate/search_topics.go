@@ -31,7 +31,8 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 		return asFlags(api.FilesQuestion, err)
 	}
 	topics, err := trec.ReadTopics(f.topics, trec.TopicOptions{
-		Encoding: read.Encoding, IDs: ids, Fields: f.topicFields, Note: a.note})
+		Encoding: read.Encoding, IDs: ids, Fields: f.topicFields, Note: a.note,
+		Weights: text.OfWeights(s.Index().Analyzer())})
 	if err != nil {
 		return err
 	}
@@ -221,7 +222,7 @@ func (f *searchFlags) readSparse() (map[string]string, error) {
 	if f.sparseOf == "" {
 		return nil, nil
 	}
-	topics, err := trec.ReadTopics(f.sparseOf, trec.TopicOptions{})
+	topics, err := trec.ReadTopics(f.sparseOf, trec.TopicOptions{Weights: true})
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,10 @@ import sys
 import types
 from importlib import import_module
 
+import numpy as np
 import pytest
 
-from collocate import CollocateWarning
+from collocate import CollocateError, CollocateWarning
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -142,6 +143,26 @@ def test_toks(terrier):
     topics["query_toks"] = [{"Cat": 1.0, "x-y": 0.3}]
     with pytest.warns(CollocateWarning, match="qid '1': 'x-y' is left out, since its weight 0.3"):
         terrier.Retriever(ix)(topics)
+
+
+def test_weighted_toks(terrier):
+    documents = [
+        {"docno": "a", "toks": {"##s": 0.53, "solar panel": 1.2}},
+        {"docno": "b", "toks": {"##s": np.float32(2.5)}},
+    ]
+    with pytest.raises(ValueError, match="document 0: the weight of '##s' is 0.53, no count"):
+        terrier.Indexer().index(documents)
+    ix = terrier.Indexer(analyzer="impact:100").index(documents)
+    topics = pd.DataFrame({"qid": ["1"], "query_toks": [{"##s": 0.5, "solar panel": 2.0}]})
+    found = terrier.Retriever(ix)(topics)
+    assert found["docno"].tolist() == ["a", "b"]
+    assert found["score"].tolist() == [50 * 53 + 200 * 120, 50 * 250]
+    assert terrier.Retriever(ix)(topics.assign(docno="b"))["score"].tolist() == [50 * 250]
+    for toks, says in (({"x": -1}, "not negative"), ({"x": float("nan")}, "qid '1': .*nan")):
+        with pytest.raises((CollocateError, ValueError), match=says):
+            terrier.Retriever(ix)(topics.assign(query_toks=[toks]))
+    with pytest.raises((CollocateError, ValueError), match="document x: .*not negative"):
+        terrier.Indexer(analyzer="impact").index([{"docno": "x", "toks": {"a": -1}}])
 
 
 def test_mistakes(terrier):

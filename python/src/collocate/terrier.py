@@ -14,6 +14,7 @@ import pyterrier as pt
 
 from .errors import warn
 from .index import Index
+from .weights import weighted
 
 # The options of a search, with their defaults.
 _OPTIONS = {
@@ -25,7 +26,8 @@ _OPTIONS = {
 
 class Indexer(pt.Indexer):  # type: ignore[misc]
     """Indexes an iterable of {"docno": ..., "text": ...}. With `toks`, {word: count}, in place of
-    text, these words are indexed as they are."""
+    text, these words are indexed as they are. Weights of learned sparse retrieval, in `toks`, need
+    analyzer="impact:100", which rounds them to hundredths, or "impact" for whole numbers."""
 
     def __init__(
         self,
@@ -46,8 +48,10 @@ class Indexer(pt.Indexer):  # type: ignore[misc]
         first = list(islice(documents, 1))
         every = chain(first, documents)
         if first and "toks" in first[0]:
-            pairs = (_bag(d, number) for number, d in enumerate(every))
-            return Index.build(pairs, self.path, analyzer="whitespace", **self.options)
+            weights = _of_weights(self.analyzer)
+            pairs = (_bag(d, number, weights) for number, d in enumerate(every))
+            analyzer = self.analyzer if weights else "whitespace"
+            return Index.build(pairs, self.path, analyzer=analyzer, **self.options)
         return Index.build(
             every, self.path, analyzer=self.analyzer,
             fields=self.fields, id_field="docno", **self.options,
@@ -59,7 +63,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
 
     Behind another retriever, or for any input with a column docno or docid, it scores exactly these
     documents, 0 if they do not match. With a column `query_toks`, {word: weight}, each word is
-    repeated by its rounded weight. options are those of `Index.search`, such as k1 and b, and the
+    repeated by its rounded weight, or has this weight in an index with the analyzer impact. options are those of `Index.search`, such as k1 and b, and the
     parameters that `pt.GridSearch` sets.
     """
 
@@ -96,7 +100,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
             raise ValueError(f"queries have the columns {list(inp.columns)}: want qid and query")
         if {"docno", "docid"} & set(inp.columns):
             return self._rerank(inp)
-        texts = _texts(inp)
+        texts = self._texts(inp)
         found = self.index.search(texts, k=self.num_results, **self.options)
         counts = np.diff(found.offsets)
         left = inp.drop(columns=["rank", "score"], errors="ignore").reset_index(drop=True)
@@ -106,6 +110,9 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         out["rank"] = np.arange(len(found.docs)) - np.repeat(found.offsets[:-1], counts)
         out["score"] = found.scores.astype(np.float64)
         return out
+
+    def _texts(self, queries: pd.DataFrame) -> list[str]:
+        return _texts(queries, _of_weights(self.index.stats["analyzer"]))
 
     def _rerank(self, inp: pd.DataFrame) -> pd.DataFrame:
         """The rows that are given, with the scores of their documents, best first per query."""
@@ -123,7 +130,7 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         number, qids = pd.factorize(out["qid"])
         column = "query_toks" if "query_toks" in out.columns else "query"
         asked = out.dropna(subset=[column]).drop_duplicates("qid").set_index("qid")[[column]]
-        texts = _texts(asked.reindex(qids).rename_axis("qid").reset_index())
+        texts = self._texts(asked.reindex(qids).rename_axis("qid").reset_index())
         order = np.argsort(number, kind="stable")
         ends = np.cumsum(np.bincount(number, minlength=len(qids)))
         scores = np.zeros(len(out))
@@ -148,10 +155,15 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         return f"collocate.Retriever({self.index.path!r}, num_results={self.num_results}{options})"
 
 
-def _texts(queries: pd.DataFrame) -> list[str]:
+def _of_weights(analyzer: str) -> bool:
+    return analyzer == "impact" or analyzer.startswith("impact:")
+
+
+def _texts(queries: pd.DataFrame, weights: bool) -> list[str]:
     """The queries as texts."""
     if "query_toks" in queries.columns:
-        return [_repeated(t, f"qid {q!r}") for q, t in zip(queries["qid"], queries["query_toks"])]
+        as_text = _weighted if weights else _repeated
+        return [as_text(t, f"qid {q!r}") for q, t in zip(queries["qid"], queries["query_toks"])]
     texts = queries["query"].tolist()
     for qid, text in zip(queries["qid"], texts):
         if not isinstance(text, str):
@@ -159,11 +171,30 @@ def _texts(queries: pd.DataFrame) -> list[str]:
     return texts
 
 
-def _bag(document: Mapping[str, Any], number: int) -> tuple[Any, str]:
+def _bag(document: Mapping[str, Any], number: int, weights: bool) -> tuple[Any, str]:
     for name in ("docno", "toks"):
         if name not in document:
             raise ValueError(f"document {number}: has no {name}: it has {list(document)}")
-    return document["docno"], _repeated(document["toks"], f"document {number}")
+    toks, of = document["toks"], f"document {number}"
+    if weights:
+        return document["docno"], _weighted(toks, of)
+    broken = [w for w, n in toks.items() if n != round(n)] if isinstance(toks, Mapping) else []
+    if broken:
+        raise ValueError(
+            f"{of}: the weight of {broken[0]!r} is {toks[broken[0]]}, no count: "
+            'Indexer(analyzer="impact:100") keeps such weights, rounded to hundredths'
+        )
+    return document["docno"], _repeated(toks, of)
+
+
+def _weighted(toks: Any, of: str) -> str:
+    """Words with their weights."""
+    if not isinstance(toks, Mapping):
+        raise TypeError(f"{of}: toks are of type {type(toks).__name__}: want {{word: weight}}")
+    try:
+        return weighted([toks])[0]
+    except (TypeError, ValueError) as e:
+        raise type(e)(f"{of}: {e}") from None
 
 
 def _repeated(toks: Any, of: str) -> str:
