@@ -130,3 +130,47 @@ func (f *frontier) score(tf, class uint8) float64 {
 	t := float64(tfOfCode[tf])
 	return t / (t + f.lengths.norm[class])
 }
+
+// ClassesIn returns, for each length class of an index, the class of another whose documents may be
+// as short: the last one that does not begin after it. It is false if there is none for some class.
+func (r *Reader) ClassesIn(of *Reader) (classes *[256]uint8, ok bool) {
+	classes = new([256]uint8)
+	for c, at := 0, 0; c < r.numLow; c++ {
+		for at+1 < of.numLow && of.classLow[at+1] <= r.classLow[c] {
+			at++
+		}
+		if of.numLow == 0 || of.classLow[at] > r.classLow[c] {
+			return nil, false
+		}
+		classes[c] = uint8(at)
+	}
+	return classes, true
+}
+
+// In returns a bound with other length classes: the given one for each of its own.
+func (b Bound) In(classes *[256]uint8) Bound {
+	var pairs [BoundPairs]pairCode
+	for i := range pairs {
+		tf, class := b.Pair(i)
+		pairs[i] = pairCode{tf, classes[class]}
+	}
+	return makeBound(pairs[:])
+}
+
+// JoinBounds returns a bound on the postings that any of the bounds holds for, with the length
+// classes of this index.
+func (r *Reader) JoinBounds(bounds []Bound) Bound {
+	if len(bounds) == 1 {
+		return bounds[0]
+	}
+	var l lengthTable
+	mean := float64(max(r.meta.tokens, 1)) / float64(max(r.meta.docs, 1))
+	for i := range l.norm {
+		l.norm[i] = 0.3 + 0.9*float64(r.classLow[i])/mean
+	}
+	f := newFrontier(&l)
+	for _, b := range bounds {
+		f.addBound(b)
+	}
+	return f.take()
+}

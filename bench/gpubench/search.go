@@ -10,6 +10,7 @@ import (
 
 	"github.com/collocate/collocate/bench/thesisbench"
 	"github.com/collocate/collocate/bm25"
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/internal/gpu"
@@ -28,7 +29,9 @@ var searchJob = Job{
 		{Name: "search: maxscore", Run: trySearch(search.MaxScore, 4)},
 		{Name: "search: compressed lists", Run: tryCompressed},
 		{Name: "search: batches",
-			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}) }},
+			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}, false) }},
+		{Name: "search: batches within filters",
+			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}, true) }},
 		{Name: "search: two contexts of the device", Run: trySearchTwice},
 		{Name: "search: nearest vectors", Run: tryNearest},
 	},
@@ -195,20 +198,33 @@ func trySearchTwice(t *check.Trial) error {
 		return err
 	}
 	which := t.Dev.Which(min(free/4, 8<<30))
-	return trySearchBatch(t, search.GPUOptions{Device: which, Also: []engine.Device{which}})
+	return trySearchBatch(t, search.GPUOptions{Device: which, Also: []engine.Device{which}}, false)
 }
 
-// trySearchBatch compares the results of a batch of all kinds of queries with those of the CPU.
-func trySearchBatch(t *check.Trial, o search.GPUOptions) error {
+// trySearchBatch compares the results of a batch of all kinds of queries with those of the CPU;
+// most of them are limited to a tenth or to most of the documents, if filters is set.
+func trySearchBatch(t *check.Trial, o search.GPUOptions, filters bool) error {
 	docs := min(300_000, t.Sizes[len(t.Sizes)-1])
 	shape := thesisbench.Zipf(docs, 500, 3)
 	return withIndexOn(t.Ctx, o, shape, func(s *search.Searcher) error {
 		var requests []search.Request
-		for i := range some(t.Dev, 600) {
+		within := []*search.Within{nil}
+		for _, share := range []float64{0.1, 0.7} {
+			set := docset.New(docs)
+			for doc := range docs {
+				if filters && t.Rng.Float64() < share {
+					set.Add(uint32(doc))
+				}
+			}
+			if filters {
+				within = append(within, &search.Within{Sets: []*docset.Set{set}})
+			}
+		}
+		for i := range some(t.Dev, 900) {
 			requests = append(requests,
 				search.Request{Words: shape.Query(t.Rng,
 					[]int{1, 2, 3, 4, 5, 6, 20, 7}[i%8]), K: 1 + i%200, Mode: search.Mode(i % 2),
-					Model: searchModels[i/8%2]})
+					Model: searchModels[i/8%2], Within: within[i/16%len(within)]})
 		}
 		i := 0
 		for got, err := range s.SearchBatch(t.Ctx, func(yield func(search.Request) bool) {

@@ -4,25 +4,30 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	_ "github.com/collocate/collocate/gpu"
 	"github.com/collocate/collocate/search"
+	"github.com/collocate/collocate/search/query"
 )
 
 // DeviceRow has the times of a device and of all cores for a batch of all queries.
 type DeviceRow struct {
-	Mode    string `json:"mode"`
-	K       int    `json:"k"`
-	Queries int    `json:"queries"`
-	Hits    int    `json:"hits"`     // of all queries; those of device and cores are equal
-	OnCores int    `json:"on_cores"` // queries that the device left to the cores
-	Threads int    `json:"threads"`
-	Rounds  int    `json:"rounds"`
-	GPU     Ways   `json:"gpu"`
-	Cores   Ways   `json:"cores"`
+	Mode string `json:"mode"`
+	K    int    `json:"k"`
+	// Within is the share of the documents that the queries are limited to, in percent; 0: all.
+	Within  float64 `json:"within_percent,omitempty"`
+	Queries int     `json:"queries"`
+	Hits    int     `json:"hits"`     // of all queries; those of device and cores are equal
+	OnCores int     `json:"on_cores"` // queries that the device left to the cores
+	Threads int     `json:"threads"`
+	Rounds  int     `json:"rounds"`
+	GPU     Ways    `json:"gpu"`
+	Cores   Ways    `json:"cores"`
 	// Times is the device's speedup over the cores for each call: by medians, and over the faster
 	// call on the cores.
 	Times struct {
@@ -55,23 +60,54 @@ func Device(ctx context.Context, onGPU, onCores *search.Searcher, queries []stri
 	if len(queries) == 0 {
 		return errNoQueries
 	}
+	shares := append([]float64{0}, o.Within...)
 	for _, mode := range o.Modes {
 		for _, k := range o.Ks {
-			d := device{ctx: ctx, ways: fourWays(onGPU, onCores, o.Batch)}
-			for _, q := range queries {
-				d.requests = append(d.requests, search.Request{Text: q, K: k, Mode: mode})
-			}
-			row, err := d.measure(DeviceRow{Mode: mode.String(), K: k, Queries: len(queries),
-				Threads: o.Batch, Rounds: o.Rounds})
-			if err != nil {
-				return fmt.Errorf("mode %v, k %d: %w", mode, k, err)
-			}
-			if err := report(row); err != nil {
-				return err
+			for _, share := range shares {
+				d := device{ctx: ctx, ways: fourWays(onGPU, onCores, o.Batch)}
+				within := someOf(onGPU, share)
+				for _, q := range queries {
+					r := search.Request{Text: q, K: k, Mode: mode, Within: within}
+					if o.Language {
+						var err error
+						if r.Query, err = query.Parse(q, query.Options{And: mode == search.And}); err != nil {
+							return fmt.Errorf("query %q: %w", q, err)
+						}
+						r.Text, r.Mode = "", search.Or
+					}
+					d.requests = append(d.requests, r)
+				}
+				row, err := d.measure(DeviceRow{Mode: mode.String(), K: k, Within: share,
+					Queries: len(queries), Threads: o.Batch, Rounds: o.Rounds})
+				if err != nil {
+					return fmt.Errorf("mode %v, k %d, within %g%%: %w", mode, k, share, err)
+				}
+				if err := report(row); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// someOf returns a random share of the documents, in percent; nil if it is 0.
+func someOf(s *search.Searcher, share float64) *search.Within {
+	if share == 0 {
+		return nil
+	}
+	w := &search.Within{}
+	rng := rand.New(rand.NewPCG(1, 52))
+	for _, segment := range s.Index().Segments() {
+		set := docset.New(segment.Reader.Docs())
+		for doc := range set.Len() {
+			if rng.Float64() < share/100 {
+				set.Add(uint32(doc))
+			}
+		}
+		w.Sets = append(w.Sets, set)
+	}
+	return w
 }
 
 // way is a call on an engine that answers all queries.

@@ -53,6 +53,13 @@ func TestDeviceBesideCores(t *testing.T) {
 			t.Errorf("%+v: want speedups over the cores' better median, %v ms", r, best)
 		}
 	}
+	rows, o.Within, o.Language = nil, []float64{50}, true
+	o.Ks, o.Modes = o.Ks[1:], o.Modes[:1]
+	if err := Device(t.Context(), onGPU, onCores, []string{"a -b", "+a +b"}, o,
+		func(r DeviceRow) error { rows = append(rows, r); return nil }); err != nil || len(rows) != 2 ||
+		rows[1].Within != 50 || rows[1].Hits > rows[0].Hits {
+		t.Errorf("within half of the documents: %+v, %v", rows, err)
+	}
 	if err := Device(t.Context(), onGPU, onCores, nil, o, nil); err == nil {
 		t.Error("Device without queries returns no error")
 	}

@@ -39,6 +39,10 @@ type Options struct {
 	// Batch is the largest number of threads for answering all queries as a batch; 0 means no
 	// batches.
 	Batch int
+	// Within adds, for a device, random shares of the documents that queries are limited to, in
+	// percent. Language says that queries are in the query language.
+	Within   []float64
+	Language bool
 	// Report is called with every row as soon as it is measured.
 	Report func(Row) error
 }

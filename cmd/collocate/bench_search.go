@@ -22,7 +22,8 @@ type benchSearchFlags struct {
 	ks                []int
 	rounds            int
 	p99, step         time.Duration
-	batch             bool
+	batch, language   bool
+	within            []float64
 }
 
 func newBenchSearchCmd(a *app) *cobra.Command {
@@ -70,6 +71,8 @@ With --json each line is an object.`,
 	fl.DurationVar(&f.p99, "p99", 0, "also find the highest load at which 99% of the queries take no longer than this")
 	fl.DurationVar(&f.step, "step", time.Second, "with --p99: duration of each trial")
 	fl.BoolVar(&f.batch, "batch", false, "also measure all queries as one batch, by number of threads")
+	fl.Float64SliceVar(&f.within, "within", nil, "with --engine gpu: also limit the queries to these random shares of the documents, in percent")
+	fl.BoolVar(&f.language, "language", false, "with --engine gpu: queries are in the query language, with phrases and the like")
 	must(cmd.MarkFlagRequired("topics"))
 	a.registerMoreDevices(cmd)
 	choices(cmd, map[string][]string{"algorithms": coreAlgorithms(), "modes": {"or", "and"}})
@@ -111,6 +114,15 @@ func (f *benchSearchFlags) options(a *app) (o searchbench.Options, err error) {
 		return o, usagef("--rounds %d, --most %d, --p99 %v, --step %v: want positive numbers",
 			f.rounds, f.most, f.p99, f.step)
 	}
+	for _, share := range f.within {
+		if share <= 0 || share > 100 {
+			return o, usagef("--within %g: want percents above 0, at most 100", share)
+		}
+	}
+	if a.engine != engine.GPU && (len(f.within) > 0 || f.language) {
+		return o, usagef("--within and --language are for --engine gpu")
+	}
+	o.Within, o.Language = f.within, f.language
 	o.Ks, o.Rounds, o.P99, o.Step, o.Workers = f.ks, f.rounds, f.p99, f.step, a.threads
 	if f.batch {
 		o.Batch = a.threads

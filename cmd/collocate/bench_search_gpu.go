@@ -24,10 +24,11 @@ func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir str
 	}
 	report := func(r searchbench.DeviceRow) error { return json.NewEncoder(a.stdout).Encode(r) }
 	if !a.json {
-		fmt.Fprintf(a.stdout, "%21s%19s%19s%19s%19s%18s\n", "", "GPU SearchBatch", "GPU MapBatch",
+		fmt.Fprintf(a.stdout, "%29s%19s%19s%19s%19s%18s\n", "", "GPU SearchBatch", "GPU MapBatch",
 			"cores SearchBatch", "cores MapBatch", "speedup")
 		least := strings.Repeat(fmt.Sprintf("%11s%8s", "ms", "least"), 4)
-		fmt.Fprintf(a.stdout, "%-4s %6s %9s%s%9s%9s\n", "mode", "k", "queries", least, "Search", "Map")
+		fmt.Fprintf(a.stdout, "%-4s %6s %7s %9s%s%9s%9s\n", "mode", "k", "within", "queries", least,
+			"Search", "Map")
 		report = a.printDeviceRow
 	}
 	err = searchbench.Device(ctx, onGPU, onCores, queries, o, report)
@@ -38,7 +39,11 @@ func (a *app) benchDevice(ctx context.Context, onCores *search.Searcher, dir str
 }
 
 func (a *app) printDeviceRow(r searchbench.DeviceRow) error {
-	fmt.Fprintf(a.stdout, "%-4s %6d %9d", r.Mode, r.K, r.Queries)
+	within := "all"
+	if r.Within > 0 {
+		within = fmt.Sprintf("%g%%", r.Within)
+	}
+	fmt.Fprintf(a.stdout, "%-4s %6d %7s %9d", r.Mode, r.K, within, r.Queries)
 	for _, t := range []searchbench.Took{r.GPU.Search, r.GPU.Map, r.Cores.Search, r.Cores.Map} {
 		fmt.Fprintf(a.stdout, "%11.2f%8.2f", t.Median, t.Min)
 	}

@@ -1,13 +1,16 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search/internal/ask"
 )
@@ -95,28 +98,101 @@ func (g *Index) workers() int {
 	return batchLanes
 }
 
-// answerChunk answers requests in runs of the same kind: by tiles, or by one of the thesis'
-// algorithms. Usually there is one run.
+// answerChunk answers requests in runs of the same kind: by tiles, within the same filter or none,
+// or by one of the thesis' algorithms. Usually there is one run.
 func (b *gpuBatch) answerChunk(ctx context.Context, worker int, c *gpuChunk) {
 	all := &laneRun{b: b, worker: worker, c: c, requests: c.requests}
+	var done func()
+	first, last := b.ring.slot(c.first), b.ring.slot(c.end()-1)
+	count := len(c.requests)
+	if b.g.limited(first.limit()) != b.g.limited(last.limit()) {
+		count = 0 // byKind counts them
+	}
+	all.g, done = b.on(first.limit(), count)
 	alike, err := all.fetch()
 	if alike || err != nil {
 		all.answer(ctx, err)
+		done()
 		return
 	}
-	for from := 0; from < len(c.requests); {
-		to := from + 1
-		for to < len(c.requests) && sameKind(&c.requests[from], &c.requests[to]) {
-			to++
-		}
-		some := &laneRun{b: b, worker: worker, c: c, from: from, requests: c.requests[from:to]}
-		if byTiles(c.requests[from].algorithm()) {
+	done()
+	runs, done := c.byKind(b.g)
+	defer done()
+	for _, run := range runs {
+		some := &laneRun{b: b, g: run.g, worker: worker, c: c, from: run.from,
+			requests: c.requests[run.from:run.to]}
+		if byTiles(some.requests[0].algorithm()) {
 			some.resolve()
 			some.answer(ctx, nil)
 		} else {
 			some.answerByPaper(ctx)
 		}
-		from = to
+	}
+}
+
+// on returns the excerpt for the documents that requests are limited to or, if there is none, the
+// index, and a function to call when they are answered.
+func (b *gpuBatch) on(w *ask.Within, requests int) (g *Index, done func()) {
+	if x, done := b.g.excerptFor(w, requests); x != nil {
+		return x, done
+	}
+	return b.g, func() {}
+}
+
+// chunkRun is consecutive requests of a chunk that are answered on an index or an excerpt of it.
+type chunkRun struct {
+	from, to int
+	g        *Index
+}
+
+// byKind sorts requests so that those which can be answered in one launch are consecutive, and
+// returns these runs, and a function to call when they are answered. Requests within filters for
+// which there is no excerpt, and which are too few for one, come together.
+func (c *gpuChunk) byKind(g *Index) (runs []chunkRun, done func()) {
+	sets, asked := make([]*docset.Set, len(c.requests)), map[*docset.Set]int{}
+	for i := range c.requests {
+		if sets[i] = g.limited(c.requests[i].limit()); sets[i] != nil {
+			asked[sets[i]]++
+		}
+	}
+	excerpts, used := map[*docset.Set]*Index{}, []func(){}
+	for set, n := range asked {
+		if x, done := g.excerptOf(set, n); x != nil {
+			excerpts[set], used = x, append(used, done)
+		}
+	}
+	on := make([]*Index, len(c.requests))
+	for i := range on {
+		on[i] = cmp.Or(excerpts[sets[i]], g)
+	}
+	var heads []int // the first request of each kind
+	kinds := make([]int, len(c.requests))
+	for i := range c.requests {
+		kinds[i] = slices.IndexFunc(heads, func(head int) bool {
+			return on[i] == on[head] && sameKind(&c.requests[i], &c.requests[head])
+		})
+		if kinds[i] < 0 {
+			kinds[i] = len(heads)
+			heads = append(heads, i)
+		}
+	}
+	c.where = make([]int32, len(c.requests))
+	for i := range c.where {
+		c.where[i] = int32(i)
+	}
+	slices.SortStableFunc(c.where, func(a, b int32) int { return cmp.Compare(kinds[a], kinds[b]) })
+	sorted := make([]ringRequest, len(c.requests))
+	for i, at := range c.where {
+		if sorted[i] = c.requests[at]; i == 0 || kinds[at] != kinds[c.where[i-1]] {
+			runs = append(runs, chunkRun{from: i, g: on[at]})
+		}
+		runs[len(runs)-1].to = i + 1
+	}
+	copy(c.requests, sorted)
+	return runs, func() {
+		for _, done := range used {
+			done()
+		}
 	}
 }
 

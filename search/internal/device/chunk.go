@@ -12,7 +12,8 @@ import (
 type gpuChunk struct {
 	first    int64 // the number of its first request
 	requests []ringRequest
-	copied   bool // the requests are no longer needed in the ring
+	copied   bool    // the requests are no longer needed in the ring
+	where    []int32 // the number of each request in the chunk, if they were sorted; else nil
 	resolved []resolvedRequest
 	terms    [][]resolvedTerm // of resolved, by block
 	made     batchPart
@@ -39,10 +40,11 @@ func (c *gpuChunk) makeBy(p batchPart) { c.made, c.kept = p, p.kept() }
 func (c *gpuChunk) use(i int, found *ask.Result, err error) {
 	if assert.On {
 		c.answers.Add(1)
-		if i < 0 || i >= len(c.requests) || c.kept != nil && c.kept[i] != nil {
+		if i < 0 || i >= len(c.requests) || c.kept != nil && c.kept[c.at(i)] != nil {
 			assert.Fail("a request is answered twice, or in a chunk to which it does not belong")
 		}
 	}
+	i = c.at(i)
 	if c.kept != nil && err == nil {
 		c.kept[i] = found
 		return
@@ -50,17 +52,29 @@ func (c *gpuChunk) use(i int, found *ask.Result, err error) {
 	c.make(i, found, err)
 }
 
+// at returns the number in the chunk of the i-th request as they are sorted.
+func (c *gpuChunk) at(i int) int {
+	if c.where == nil {
+		return i
+	}
+	return int(c.where[i])
+}
+
 func (c *gpuChunk) make(i int, found *ask.Result, err error) {
 	if err == nil {
 		err = c.made.make(i, found)
 	}
 	if err != nil {
-		c.fail(i, err)
+		c.failAt(i, err)
 	}
 }
 
-// fail records an error. Only the one of the first request is reported.
+// fail records an error of a request. Only the one of the first request is reported.
 func (c *gpuChunk) fail(i int, err error) {
+	c.failAt(c.at(i), err)
+}
+
+func (c *gpuChunk) failAt(i int, err error) {
 	c.mu.Lock()
 	if i < c.bad {
 		c.bad, c.err = i, err
@@ -84,7 +98,7 @@ func (c *gpuChunk) answered() {
 
 // free returns the chunk to the pool.
 func (c *gpuChunk) free() {
-	c.made, c.kept, c.err = nil, nil, nil
+	c.made, c.kept, c.err, c.where = nil, nil, nil, nil
 	gpuChunks.Put(c)
 }
 

@@ -180,13 +180,13 @@ type toEncode struct {
 var encoding sync.Pool
 
 // add adds a list, for any model.
-func (x *toEncode) add(m *gpuModel, info index.Term) {
-	l := &m.st.lists[info.ID]
+func (x *toEncode) add(m *gpuModel, id int, info index.Term) {
+	l := &m.st.lists[id]
 	s := m.w.ScorerOf(&model.Term{Weight: 1, Info: info}, 1)
 	var t gpuTerm
 	x.kind = t.set(s)
 	t.locate(l)
-	x.addTerm(info.ID, t, s.Bound(l.bound))
+	x.addTerm(id, t, s.Bound(l.bound))
 }
 
 // addTerm adds a list with a bound on its scores.
@@ -281,7 +281,7 @@ func (m *gpuModel) prepare(from, to int, known *knownTerms) (x toEncode, err err
 			return x, err
 		}
 		if wanted(info.ID) {
-			x.add(m, info)
+			x.add(m, info.ID, info)
 		}
 	}
 	return x, nil
@@ -298,11 +298,16 @@ func (m *gpuModel) encode(ids []int) (err error) {
 			continue
 		}
 		added[id] = true
-		info, err := m.st.g.s.Index.Term(id)
+		if w := usualBM25(m.w); w != nil {
+			t := usualTerm(w, &m.st.lists[id])
+			x.addTerm(id, t, t.Inverse)
+			continue
+		}
+		info, err := m.st.g.wordInfo(id)
 		if err != nil {
 			return err
 		}
-		x.add(m, info)
+		x.add(m, id, info)
 	}
 	if err := m.encodeThese(x); err != nil {
 		return err

@@ -97,6 +97,10 @@ type Index struct {
 	words *wordTable
 	space emptySpace // taken once a batch has kept many results
 
+	x *excerpt // nil unless this is an excerpt of others
+	// kept are its own excerpts.
+	kept keptExcerpts
+
 	paper paperStore // used with the gate held for writing
 
 	// elsewhere answers on the cores what the device does not know; nil refuses it.
@@ -269,7 +273,10 @@ func (g *Index) Close() error {
 	for _, slot := range g.made {
 		errs = append(errs, slot.free())
 	}
-	errs = append(errs, g.paper.free())
+	errs = append(errs, g.kept.free(g.pack), g.paper.free())
+	if g.x != nil {
+		errs = append(errs, g.x.free())
+	}
 	if g.pack != nil {
 		errs = append(errs, g.pack.free())
 	}

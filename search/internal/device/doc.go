@@ -21,8 +21,14 @@
 //
 // The cores (package eval) answer the rest: more than 511 words or 16,384 answers, BM25F and
 // rounded lengths, and ties or lists that do not fit. In a batch they also answer query trees,
-// counts and pages. Documents that were deleted or do not pass the filter are left out of more
-// answers than were asked for (leftout.go). Stats.GPU.Fallback says why the cores answered.
+// counts and pages. Stats.GPU.Fallback says why the cores answered.
+//
+// # Filters
+//
+// Requests within a filter that is asked often are answered on an excerpt, an Index of the
+// documents that it admits, whose lists are made on the device (excerpt.go, excerpts.go). Otherwise
+// documents that were deleted, or that the filter does not admit, are left out of more answers than
+// were asked for (leftout.go).
 //
 // # Memory
 //

@@ -41,7 +41,7 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 		q.Stats.Algorithm = ask.Tiles
 		queries[i] = q
 		if len(q.Terms) == 0 {
-			out[i].result = &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}
+			out[i].result = &ask.Result{Hits: []ask.Hit{}, Stats: slotOf(q).statsWith(ask.GPUStats{})}
 			continue
 		}
 		good = append(good, int(i))
@@ -115,7 +115,11 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	if len(queries) == 0 {
 		return nil, nil
 	}
-	m, unlock, err := g.enterQueries(model, queries)
+	some := make([]slotQuery, len(queries))
+	for i, q := range queries {
+		some[i] = slotOf(q)
+	}
+	m, unlock, err := g.enterQueries(model, some)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +139,8 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	defer unlock()
 	s.p.reset()
 	each := max(1024, min(s.limits.cap, int(s.limits.cands)/len(queries)))
-	for _, q := range queries {
-		s.p.add(m, q, each)
+	for i := range some {
+		s.p.add(m, &some[i], each)
 	}
 	err = s.stream.Do(func() error {
 		if err := s.start(m, false); err != nil {
@@ -149,15 +153,15 @@ func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queri
 	if err != nil {
 		return nil, err
 	}
-	for i, q := range queries {
+	for i := range some {
 		var stats ask.GPUStats
 		hits, ok := s.result(i, &stats)
 		if !ok {
 			again = append(again, at[i])
 			continue
 		}
-		q.Stats.Strategy = s.by
-		out[at[i]].result = &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}
+		some[i].stats.Strategy = s.by
+		out[at[i]].result = &ask.Result{Hits: hits, Stats: some[i].statsWith(stats)}
 	}
 	return again, nil
 }

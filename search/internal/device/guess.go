@@ -12,7 +12,7 @@ import "math"
 func (m *gpuModel) guess(q *gpuQuery, terms []gpuTerm) uint32 {
 	a, b := &terms[0], &terms[1]
 	g := guesser{m.tops[a.Row*256:][:256], m.tops[b.Row*256:][:256], uint64(a.Mult), uint64(b.Mult),
-		q.Need == 0, uint64(m.st.g.s.Index.Docs())}
+		q.Need == 0, uint64(m.st.docs)}
 	k := float64(q.K)
 	want := uint64(k + guessDeviations*math.Sqrt(k) + guessMore)
 	lo, hi := uint64(0), 256*(g.m0+g.m1) // invariant: lo is reached by at least want documents

@@ -14,7 +14,8 @@ import (
 // write them to the lane's plan, and to make results from the device's output.
 type laneRun struct {
 	b        *gpuBatch
-	worker   int // number of the goroutine, for the helpers
+	g        *Index // the index, or an excerpt of it
+	worker   int    // number of the goroutine, for the helpers
 	c        *gpuChunk
 	from     int // index in the chunk of the first request
 	requests []ringRequest
@@ -99,7 +100,8 @@ func wholes(some []ringRequest) []ask.Request {
 // says whether they are.
 func (r *laneRun) fetch() (alike bool, err error) {
 	c, ring := r.c, r.b.ring
-	first := ring.slots[c.first%int64(len(ring.slots))]
+	first := *ring.slot(c.first)
+	limited := r.b.g.limited(first.limit())
 	var mixed atomic.Bool
 	mixed.Store(!byTiles(first.algorithm()))
 	r.c.reserve(len(c.requests))
@@ -111,7 +113,9 @@ func (r *laneRun) fetch() (alike bool, err error) {
 	r.spread(func(from, to int) {
 		ring.copyOut(c, from, to)
 		for i := from; i < to; i++ {
-			if !sameKind(&first, &c.requests[i]) {
+			x := &c.requests[i]
+			if !sameKind(&first, x) ||
+				(first.rare != nil || x.rare != nil) && r.b.g.limited(x.limit()) != limited {
 				mixed.Store(true)
 			}
 		}
@@ -152,7 +156,7 @@ func (r *laneRun) resolveSome(from, to int) {
 	a := resolvers.Get().(*resolver)
 	old := a.terms
 	a.terms = c.terms[from/spreadBy][:0]
-	a.resolveAll(r.b.g, r.requests[from:to], c.resolved[from:to])
+	a.resolveAll(r.g, r.requests[from:to], c.resolved[from:to])
 	c.terms[from/spreadBy], a.terms = a.terms, old
 	resolvers.Put(a)
 	if r.lane != nil {
@@ -176,7 +180,7 @@ func (r *laneRun) placeSome(from, to int) {
 // must be loaded. It takes no lane if the model or the lists do not fit on the device.
 func (r *laneRun) takeLane(model model.Model, lists func() []int,
 	has func(*gpuModel) bool) (err error) {
-	g := r.b.g
+	g := r.g
 	if r.w, err = g.s.Weigher(model); err != nil { // the other paths report this error
 		return nil
 	}
@@ -205,7 +209,7 @@ func (r *laneRun) beginPlan(n int, noGuess bool) {
 // giveLaneBack releases what takeLane took.
 func (r *laneRun) giveLaneBack() {
 	if r.lane != nil {
-		r.b.g.lanes.give(r.lane)
+		r.g.lanes.give(r.lane)
 		r.unlock()
 		r.lane = nil
 	}

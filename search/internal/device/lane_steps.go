@@ -61,7 +61,7 @@ func (l *lane) scoreShort() error {
 func (l *lane) planLongs(m *gpuModel) error {
 	st := l.g.pack
 	return l.stream.Launch(l.g.k.batchPlan, gpu.Grid((l.p.used.longs+3)/4, 128), l.plan.Arg(),
-		st.known.terms.Arg(), l.own.Arg(), gpu.F32(float32(l.g.s.Index.Docs())),
+		st.known.terms.Arg(), l.own.Arg(), gpu.F32(float32(st.docs)),
 		gpu.U32(uint32(st.tiles)), m.counts.Arg(), m.codes.Arg(),
 		l.queries.Arg(), l.terms.Arg(), l.states.Arg(), l.levels.Arg())
 }

@@ -17,16 +17,21 @@ const moreAnswers = 16
 // within returns the documents of this segment to which a request is limited: nil means all. It is
 // false if the request is not for this index, which the cores report.
 func (g *Index) within(w *ask.Within) (*docset.Set, bool) {
-	if w == nil {
+	if w == nil || g.x != nil {
 		return nil, true
 	}
 	set := w.Of(g.s.Segment)
 	return set, w.Check(g.s.Segments(), g.s.Segment, int(g.s.Collection.Docs)) == nil
 }
 
+// all reports whether all documents may be answers.
+func (g *Index) all(within *docset.Set) bool {
+	return g.x != nil || g.s.Live == nil && within == nil
+}
+
 // withLeftOut returns the number of answers to ask for so that k are likely left.
 func (g *Index) withLeftOut(k int, within *docset.Set) int {
-	if g.s.Live == nil && within == nil || k < 1 {
+	if g.all(within) || k < 1 {
 		return k
 	}
 	kept := 1.0 // share of the documents
@@ -43,7 +48,8 @@ func (g *Index) withLeftOut(k int, within *docset.Set) int {
 // is not limited, and keeps at most k. It returns false if the device may have more answers that
 // are wanted; asked is how many it was asked for.
 func (g *Index) leaveOut(hits []ask.Hit, k, asked int, within *docset.Set) (left []ask.Hit, all bool) {
-	if g.s.Live == nil && within == nil {
+	if g.all(within) {
+		g.restore(hits)
 		return hits, true
 	}
 	left = hits[:0]

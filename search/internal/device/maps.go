@@ -12,7 +12,7 @@ const mapDocs = 32
 
 // wantsMap reports whether a list is frequent enough for a map.
 func (st *gpuStore) wantsMap(l *gpuList) bool {
-	return !l.sparse() && int64(l.df)*mapShare >= int64(st.g.s.Index.Docs())
+	return !l.sparse() && int64(l.df)*mapShare >= int64(st.docs)
 }
 
 // mapBytes returns the size of all maps.

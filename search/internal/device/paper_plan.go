@@ -288,7 +288,7 @@ func (g *Index) newPaperWork(ctx context.Context, requests []ask.Request, querie
 	for i, q := range queries {
 		q.Stats.Algorithm = requests[i].Algorithm
 		if len(q.Terms) == 0 {
-			w.results[i] = &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}
+			w.results[i] = &ask.Result{Hits: []ask.Hit{}, Stats: slotOf(q).statsWith(ask.GPUStats{})}
 			continue
 		}
 		for j := range q.Terms {

@@ -279,7 +279,7 @@ func (w *paperWork) read(ctx context.Context, took time.Duration) error {
 		}
 		at := w.at[i]
 		stats := ask.GPUStats{Items: w.blocks[i], Time: took}
-		r := &ask.Result{Hits: hits, Stats: g.statsOf(w.queries[at], stats)}
+		r := &ask.Result{Hits: hits, Stats: slotOf(w.queries[at]).statsWith(stats)}
 		r.Stats.Scored, r.Stats.Entered = int64(done[i].Scored), int64(done[i].Entered)
 		r.Stats.Parallel = &ask.ParallelStats{Threads: w.threads,
 			Partition: ask.Partition(q.Partition), Size: int(q.Size), Partitions: int(q.Partitions),

@@ -46,12 +46,17 @@ func (r *ringRequest) model() model.Model {
 	return nil
 }
 
+// limit returns the documents to which the request is limited; nil: all.
+func (r *ringRequest) limit() *ask.Within {
+	if r.rare == nil {
+		return nil
+	}
+	return r.rare.Within
+}
+
 // within returns the documents of a segment to which the request is limited, as Index.within.
 func (r *ringRequest) within(g *Index) (*docset.Set, bool) {
-	if r.rare == nil {
-		return nil, true
-	}
-	return g.within(r.rare.Within)
+	return g.within(r.limit())
 }
 
 // whole returns the original request.

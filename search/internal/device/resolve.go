@@ -110,7 +110,7 @@ func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 	if q.general {
 		return
 	}
-	q.k = int16(min(int(k), max(1, int(g.s.Collection.Docs))))
+	q.k = int16(min(int(k), max(1, g.pack.docs)))
 	if r.rare != nil && len(r.rare.Words) > 0 {
 		for _, w := range r.rare.Words {
 			a.text.set(unsafe.Slice(unsafe.StringData(w.Text), len(w.Text)))

@@ -37,7 +37,7 @@ func (h *unanswered) add(to *[]int32, i int32) {
 // It also makes the results of requests without words in the index. Requests for which it makes
 // none are added to rest.
 func (r *laneRun) makeResults(at []int32, rest *unanswered) {
-	g := r.b.g
+	g := r.g
 	resolved, pruned := r.c.resolved, g.s.Index.Pruned()
 	o := r.output(at)
 	back := o.back
@@ -90,6 +90,7 @@ func (r *laneRun) makeResults(at []int32, rest *unanswered) {
 			}
 			var all bool
 			within, _ := r.requests[i].within(g)
+			// Excerpts give the documents their numbers.
 			if x.result.Hits, all = g.leaveOut(x.result.Hits, r.requests[i].wanted(), int(a.k),
 				within); !all {
 				rest.add(&rest.left, i)

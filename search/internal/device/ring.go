@@ -86,6 +86,9 @@ func newRing(part func(first, n int) batchPart) *requestRing {
 // free returns the ring to the pool once the batch has ended.
 func (r *requestRing) free() { spareRings.Put(r.slots) }
 
+// slot returns a request that is still needed in the ring.
+func (r *requestRing) slot(n int64) *ringRequest { return &r.slots[n%int64(len(r.slots))] }
+
 // waiting returns the number of published requests that are not taken.
 func (r *requestRing) waiting() int { return int(r.published.Load() - r.taken.Load()) }
 

@@ -3,13 +3,13 @@ package device
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/gpu"
 	"github.com/collocate/collocate/search/internal/ask"
-	"github.com/collocate/collocate/search/internal/eval"
 	"github.com/collocate/collocate/search/internal/model"
 )
 
@@ -97,7 +97,7 @@ func (s *gpuSlot) pick(queries int) error {
 func (s *gpuSlot) startGeneral(m *gpuModel, timed bool) error {
 	p := &s.p
 	p.write(s.host.Values())
-	if len(p.queries) > 1 {
+	if len(p.queries) > 1 || s.g.x != nil { // a graph would outlive an excerpt
 		return s.timed(timed, func() error { return s.record(m, len(p.queries), p.bytes, p.out) })
 	}
 	graph, err := s.graph(m)
@@ -214,6 +214,10 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	if why := unknown(g.s.ModelOf(r.Model)); why != "" {
 		return g.onCPU(ctx, r, why)
 	}
+	if x, done := g.excerptFor(r.Within, askedAlone); x != nil {
+		defer done()
+		return x.searchIn(ctx, r)
+	}
 	trace, parallel := r.Trace, r.Parallel
 	r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
 	wanted, more := cmp.Or(r.K, 10), r
@@ -221,30 +225,72 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 	if ok && wanted <= ask.MaxK {
 		more.K, more.Within = min(g.withLeftOut(wanted, within), ask.MaxK), nil
 	}
-	q, err := g.prepare(ctx, &more)
+	prepared, err := g.prepare(ctx, &more)
 	if err != nil {
 		return nil, err
 	}
-	defer g.s.Release(q)
-	q.Stats.Algorithm = ask.Tiles
-	if len(q.Terms) == 0 {
-		return &ask.Result{Hits: []ask.Hit{}, Stats: g.statsOf(q, ask.GPUStats{})}, nil
-	}
+	defer g.s.Release(prepared)
 	r.Parallel = parallel
-	if len(q.Terms) > maxGPUTerms || q.Heap.K > maxGPUK {
-		return g.onCPU(ctx, r, tooManyWords)
+	q := slotOf(prepared)
+	found, why, err := g.answerOne(ctx, &q, r.Model, trace)
+	if err != nil {
+		return nil, err
+	}
+	all := true
+	if why == "" {
+		if found.Hits, all = g.leaveOut(found.Hits, wanted, q.k, within); !all {
+			why = manyLeftOut
+		}
+	}
+	if why != "" {
+		return g.onCPU(ctx, r, why)
+	}
+	return found, nil
+}
+
+// searchIn answers a request on an excerpt of the documents that it is limited to.
+func (g *Index) searchIn(ctx context.Context, r ask.Request) (*ask.Result, error) {
+	asked := r
+	asked.Parallel, asked.Algorithm, asked.Trace = nil, ask.Auto, false
+	q, err := g.prepareIn(ctx, &asked)
+	if err != nil && !errors.Is(err, errManyWords) {
+		return nil, err
+	}
+	why := tooLargeToHold
+	var found *ask.Result
+	if err == nil {
+		if found, why, err = g.answerOne(ctx, &q, r.Model, r.Trace); err != nil {
+			return nil, err
+		}
+	}
+	if why != "" {
+		return g.onCPU(ctx, r, why)
+	}
+	g.restore(found.Hits)
+	return found, nil
+}
+
+// answerOne answers a query, or says why the device cannot. With trace it measures the time.
+func (g *Index) answerOne(ctx context.Context, q *slotQuery, model model.Model,
+	trace bool) (found *ask.Result, why string, err error) {
+	q.stats.Algorithm = ask.Tiles
+	if len(q.words) == 0 {
+		return &ask.Result{Hits: []ask.Hit{}, Stats: q.statsWith(ask.GPUStats{})}, "", nil
+	}
+	if len(q.words) > maxGPUTerms || q.k > maxGPUK {
+		return nil, tooManyWords, nil
 	}
 	s, err := g.slot(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer func() { g.slots <- s }()
-	m, unlock, err := g.enterQueries(r.Model, []*eval.Query{q})
+	m, unlock, err := g.enterQueries(model, []slotQuery{*q})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if m == nil {
-		return g.onCPU(ctx, r, tooLargeToHold)
+		return nil, tooLargeToHold, nil
 	}
 	defer unlock()
 	s.p.reset()
@@ -259,30 +305,25 @@ func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) 
 		return s.finish(m)
 	})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var stats ask.GPUStats
 	hits, ok := s.result(0, &stats)
 	if !ok {
-		return g.onCPU(ctx, r, tooManyTies)
-	}
-	if hits, ok = g.leaveOut(hits, wanted, q.Heap.K, within); !ok {
-		return g.onCPU(ctx, r, manyLeftOut)
+		return nil, tooManyTies, nil
 	}
 	if trace {
 		if stats.Time, err = s.to.Since(s.from); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	q.Stats.Strategy = s.by
-	return &ask.Result{Hits: hits, Stats: g.statsOf(q, stats)}, nil
+	q.stats.Strategy = s.by
+	return &ask.Result{Hits: hits, Stats: q.statsWith(stats)}, "", nil
 }
 
-func (g *Index) statsOf(q *eval.Query, s ask.GPUStats) ask.Stats {
-	out := q.Stats
-	for _, l := range q.Lists {
-		out.Blocks += int64(l.Blocks())
-	}
+// statsWith returns the statistics of a query that the device answered.
+func (q slotQuery) statsWith(s ask.GPUStats) ask.Stats {
+	out := q.stats
 	out.GPU = &s
 	return out
 }
@@ -315,6 +356,11 @@ func (g *Index) enter(model model.Model, ready func(*gpuModel) bool,
 		g.gate.Unlock()
 		return nil, nil, err
 	}
+	if g.x != nil { // lists never leave an excerpt, so other queries need not wait for these
+		g.gate.Unlock()
+		g.gate.RLock()
+		return m, g.gate.RUnlock, nil
+	}
 	return m, g.gate.Unlock, nil
 }
 
@@ -329,11 +375,11 @@ func (g *Index) enterIf(model model.Model, ready func(*gpuModel) bool) (*gpuMode
 }
 
 // enterQueries is enter for the lists of queries.
-func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuModel, func(), error) {
+func (g *Index) enterQueries(model model.Model, queries []slotQuery) (*gpuModel, func(), error) {
 	return g.enter(model, func(m *gpuModel) bool { return m.ready(queries) }, func() (ids []int) {
-		for _, q := range queries {
-			for i := range q.Terms {
-				ids = append(ids, q.Terms[i].Info.ID)
+		for i := range queries {
+			for _, w := range queries[i].words {
+				ids = append(ids, w.id)
 			}
 		}
 		return ids
@@ -341,19 +387,18 @@ func (g *Index) enterQueries(model model.Model, queries []*eval.Query) (*gpuMode
 }
 
 // ready reports whether all lists of the queries are on the device, with their codes.
-func (m *gpuModel) ready(queries []*eval.Query) bool {
+func (m *gpuModel) ready(queries []slotQuery) bool {
 	now := int64(0)
 	if !m.st.whole {
 		now = m.st.clock.Add(1)
 	}
-	for _, q := range queries {
-		for i := range q.Terms {
-			id := q.Terms[i].Info.ID
-			if !m.st.lists[id].there || !m.coded[id] {
+	for i := range queries {
+		for _, w := range queries[i].words {
+			if !m.st.lists[w.id].there || !m.coded[w.id] {
 				return false
 			}
 			if now != 0 {
-				m.st.lists[id].used.Store(now)
+				m.st.lists[w.id].used.Store(now)
 			}
 		}
 	}

@@ -152,7 +152,19 @@ func (s *gpuSlot) free() error {
 }
 
 // slot waits for a slot for one query.
-func (g *Index) slot(ctx context.Context) (*gpuSlot, error) {
+func (g *Index) slot(ctx context.Context) (s *gpuSlot, err error) {
+	if g.x != nil && g.x.lender != nil {
+		s, err = g.x.lender.slot(ctx)
+	} else {
+		s, err = g.ownSlot(ctx)
+	}
+	if err == nil {
+		s.g = g
+	}
+	return s, err
+}
+
+func (g *Index) ownSlot(ctx context.Context) (*gpuSlot, error) {
 	select {
 	case s := <-g.slots:
 		return s, nil

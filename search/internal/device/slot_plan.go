@@ -7,6 +7,7 @@ import (
 
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/search/internal/model"
 )
 
 // gpuQuery is Query in tiles.cuh.
@@ -67,36 +68,60 @@ func (p *slotPlan) reset() {
 // them.
 func outRoom(k int) int { return 2 + max(32, 1<<bits.Len(uint(k-1))) }
 
-// add appends a prepared query whose lists are on the device.
-func (p *slotPlan) add(m *gpuModel, q *eval.Query, cap int) {
+// slotQuery is a query whose words are looked up.
+type slotQuery struct {
+	words []slotWord
+	k     int
+	and   bool // all words are required
+	stats ask.Stats
+}
+
+// slotWord is a word with the number of its list.
+type slotWord struct {
+	id     int
+	scorer model.Scorer
+}
+
+// slotOf returns a query that was prepared for the cores.
+func slotOf(q *eval.Query) slotQuery {
+	s := slotQuery{make([]slotWord, len(q.Terms)), q.Heap.K, q.Mode == ask.And, q.Stats}
+	for i, l := range q.Lists {
+		s.words[i] = slotWord{q.Terms[i].Info.ID, l.Scorer}
+		s.stats.Blocks += int64(l.Blocks())
+	}
+	return s
+}
+
+// add appends a query whose lists are on the device.
+func (p *slotPlan) add(m *gpuModel, q *slotQuery, cap int) {
 	st := m.st
-	n := len(q.Terms)
+	n := len(q.words)
 	w := gpuQuery{
-		Terms: uint32(n), First: uint32(len(p.terms)), K: uint32(q.Heap.K),
+		Terms: uint32(n), First: uint32(len(p.terms)), K: uint32(q.k),
 		Order: uint32(p.order), Out: uint32(p.out), Cand: uint64(p.cands),
 	}
 	unit := uint64(1)
-	if q.Mode == ask.And && n > 1 {
+	if q.and && n > 1 {
 		w.Need, w.One = uint32(n), 1
 		unit = 1 << bits.Len(uint(n))
 		w.Mask = uint32(unit - 1)
 	}
 	// A code step is a whole number of units such that all sums stay below 2^32.
 	sum := 0.0
-	for _, l := range q.Lists {
-		sum += float64(l.Scorer.Bound(l.Bound))
+	for i := range q.words {
+		sum += float64(q.words[i].scorer.Bound(st.lists[q.words[i].id].bound))
 	}
 	most := float64((1<<32-1)/unit/256) - float64(n) - 1
 	p.scale = sum / (256 * most * float64(unit))
 	var gap uint64
 	cut := uint32(0)
-	for i, l := range q.Lists {
-		t := gpuTerm{}
-		w.Model = t.set(l.Scorer)
-		t.locate(&st.lists[q.Terms[i].Info.ID])
+	for i := range q.words {
+		t, s, l := gpuTerm{}, q.words[i].scorer, &st.lists[q.words[i].id]
+		w.Model = t.set(s)
+		t.locate(l)
 		t.Mult = uint32(unit)
 		if sum > 0 {
-			t.Mult = uint32(unit * (1 + uint64(float64(l.Scorer.Bound(l.Bound))/sum*most)))
+			t.Mult = uint32(unit * (1 + uint64(float64(s.Bound(l.bound))/sum*most)))
 		}
 		if t.Row == gpuSparse {
 			t.Table = uint32(p.tables)
@@ -104,7 +129,7 @@ func (p *slotPlan) add(m *gpuModel, q *eval.Query, cap int) {
 			p.sparse = true
 		} else if w.Need == 0 {
 			// k documents have this word with at least this code, so their scores reach it.
-			cut = max(cut, m.reached(&st.lists[q.Terms[i].Info.ID], w.K)*t.Mult)
+			cut = max(cut, m.reached(l, w.K)*t.Mult)
 		}
 		gap += uint64(t.Mult)
 		p.terms = append(p.terms, t)
@@ -117,10 +142,10 @@ func (p *slotPlan) add(m *gpuModel, q *eval.Query, cap int) {
 		w.Cut = cut - w.Slack
 	}
 	w.Items = uint32(st.tiles)
-	w.Cap = uint32(min(q.Stats.Postings, int64(cap)))
+	w.Cap = uint32(min(q.stats.Postings, int64(cap)))
 	p.cands += int64(w.Cap)
 	p.order += int(w.Items)
-	p.out += outRoom(q.Heap.K)
+	p.out += outRoom(q.k)
 	switch {
 	case n > gpuFew:
 		w.Kind = kindMany

@@ -33,10 +33,12 @@ type resident struct {
 	own    bool // the device is closed with the last user
 	users  atomic.Int32
 	tiles  int
+	docs   int
 	budget int64
-	whole  bool // all lists are permanently on the device
-	roomy  bool // and there is space for the terms of all words
-	mapped bool // and for maps of frequent lists
+	spare  atomic.Int64 // memory that is left for excerpts
+	whole  bool         // all lists are permanently on the device
+	roomy  bool         // and there is space for the terms of all words
+	mapped bool         // and for maps of frequent lists
 	lists  []gpuList
 
 	postings, extra, rows space
@@ -97,7 +99,7 @@ type gpuList struct {
 }
 
 // rowLen returns the length of a row.
-func (st *gpuStore) rowLen() int { return st.tiles*gpuSubs + 1 }
+func (x *resident) rowLen() int { return x.tiles*gpuSubs + 1 }
 
 func (l *gpuList) sparse() bool { return l.row == gpuSparse }
 
@@ -168,7 +170,8 @@ func (l *gpuList) room() (postings, extra, rows int64) {
 // newGPUStore allocates the memory for the lists of an index.
 func newGPUStore(g *Index, m *measured, o Options) (_ *gpuStore, err error) {
 	r := g.s.Index
-	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: m.tiles, lists: m.lists}}
+	st := &gpuStore{g: g, resident: &resident{dev: g.dev, tiles: m.tiles, docs: r.Docs(),
+		lists: m.lists}}
 	st.users.Add(1)
 	postings, extra, rows := m.all.postings, m.all.extra, m.all.rows
 	budget, err := g.dev.Budget(o.Device.Memory)
@@ -209,26 +212,35 @@ func newGPUStore(g *Index, m *measured, o Options) (_ *gpuStore, err error) {
 	if err = st.begin(); err != nil {
 		return nil, err
 	}
-	if st.offsets, err = gpu.Alloc[uint16](g.dev, int(postings)+16); err != nil {
+	if err = st.alloc(int(postings), int(extra), int(rows), r.Docs()); err != nil {
 		return nil, err
 	}
-	if st.tfs, err = gpu.Alloc[uint8](g.dev, int(postings)+16); err != nil {
-		return nil, err
-	}
-	if st.more, err = gpu.Alloc[uint32](g.dev, int(extra)); err != nil {
-		return nil, err
-	}
-	if st.starts, err = gpu.Alloc[uint32](g.dev, int(rows)*st.rowLen()); err != nil {
-		return nil, err
-	}
-	if st.lengths, err = gpu.Alloc[uint32](g.dev, r.Docs()); err != nil {
-		return nil, err
+	if st.mapped {
+		st.spare.Store(room - known - st.mapBytes())
 	}
 	lengths, err := copied(r.Lengths())
 	if err != nil {
 		return nil, err
 	}
 	return st, st.lengths.Upload(st.stream, lengths)
+}
+
+// alloc allocates the buffers for postings.
+func (x *resident) alloc(postings, extra, rows, docs int) (err error) {
+	if x.offsets, err = gpu.Alloc[uint16](x.dev, postings+16); err != nil {
+		return err
+	}
+	if x.tfs, err = gpu.Alloc[uint8](x.dev, postings+16); err != nil {
+		return err
+	}
+	if x.more, err = gpu.Alloc[uint32](x.dev, extra); err != nil {
+		return err
+	}
+	if x.starts, err = gpu.Alloc[uint32](x.dev, rows*x.rowLen()); err != nil {
+		return err
+	}
+	x.lengths, err = gpu.Alloc[uint32](x.dev, docs)
+	return err
 }
 
 // sharedStore returns a store whose postings are already on the device.
@@ -571,6 +583,9 @@ func (c *gpuCarrier) list(st *gpuStore, t index.Term, l *gpuList) error {
 // bring loads lists, evicting the least recently used ones. The gate is held for writing. It says
 // whether there was space.
 func (st *gpuStore) bring(ids []int) (bool, error) {
+	if st.g.x != nil {
+		return st.gather(ids)
+	}
 	wanted := map[int]bool{}
 	for _, id := range ids {
 		wanted[id] = true

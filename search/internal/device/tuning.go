@@ -214,6 +214,23 @@ const (
 	tableProbes = 4
 )
 
+// The excerpt of a filter is made once excerptAsked requests were within it, of which one that
+// comes alone counts as askedAlone: it takes some milliseconds, the cores tens of microseconds a
+// request if all of them work, and hundreds if one does. Deleted documents are left out of the
+// answers unless fewer than excerptLive of all are left. An excerpt has lists for up to
+// excerptWords words, which are cut into pieces of excerptPieceSize postings. There are up to
+// mostExcerpts at a time, and up to excerptSets filters of which it is known how often they were
+// asked.
+const (
+	excerptAsked     = 256
+	askedAlone       = 16
+	excerptLive      = 0.75
+	excerptWords     = 1 << 18
+	excerptPieceSize = 1 << 12
+	mostExcerpts     = 8
+	excerptSets      = 64
+)
+
 // yieldAhead is how many results before its turn a result is prefetched.
 const yieldAhead = 8
 

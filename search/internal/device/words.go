@@ -226,7 +226,13 @@ func (g *Index) lookUp(key wordKey, hash uint64, text string) (e *wordEntry, err
 	}
 	defer mmap.Recover(mmap.Guard(), &err)
 	word := []byte(text)
-	info, all, err := g.s.LookUp(word)
+	var info index.Term
+	var all uint64
+	if g.x != nil {
+		info, all, err = g.x.lookUp(g.s, word)
+	} else {
+		info, all, err = g.s.LookUp(word)
+	}
 	if err != nil {
 		return nil, err
 	}

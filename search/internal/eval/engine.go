@@ -86,6 +86,16 @@ func (e *Engine) LookUp(word []byte) (info index.Term, documents uint64, err err
 	return info, uint64(info.FullDF()), err
 }
 
+// LookUpAll looks up a word in all segments of the index, which number so many, or in this index.
+// It returns its entries, and the number of documents with it in all.
+func (e *Engine) LookUpAll(word []byte, segments int) (infos []index.Term, documents uint64, err error) {
+	if segments > 1 {
+		return e.whole.Each(word)
+	}
+	info, documents, err := e.LookUp(word)
+	return []index.Term{info}, documents, err
+}
+
 // Field returns the engine of a text field alone; nil if the index has no such field.
 func (e *Engine) Field(name string) (*Engine, error) {
 	r := e.Index.Field(name)

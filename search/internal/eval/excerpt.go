@@ -47,7 +47,7 @@ func NewExcerpt(parts []*Engine, sets []*docset.Set) (*Excerpt, error) {
 func (x *Excerpt) List(ctx context.Context, w *Words, term int) (index.Term, error) {
 	infos := make([]index.Term, w.segments)
 	for i := range infos {
-		infos[i] = w.info(term, i)
+		infos[i] = w.Info(term, i)
 	}
 	return x.lists.List(ctx, infos)
 }
@@ -100,6 +100,9 @@ type Words struct {
 // LookUpWords looks up the words of a request. There are none if none, or in mode And not all, are
 // in the index.
 func (e *Engine) LookUpWords(w *Words, r *ask.Request) error {
+	if e.whole != nil {
+		return w.findInAll(e.whole, len(e.all), r)
+	}
 	err := w.one.Find(&e.Lexicon, r)
 	w.Terms, w.segments = w.one.Terms, 1
 	return err
@@ -107,16 +110,20 @@ func (e *Engine) LookUpWords(w *Words, r *ask.Request) error {
 
 // LookUpWords is that of Engine.
 func (s *Segments) LookUpWords(w *Words, r *ask.Request) error {
-	err := w.many.Find(&s.lexicons, r)
-	w.Terms, w.segments = w.many.Terms, len(s.Parts)
+	return w.findInAll(&s.lexicons, len(s.Parts), r)
+}
+
+func (w *Words) findInAll(all *lookup.Lexicons, segments int, r *ask.Request) error {
+	err := w.many.Find(all, r)
+	w.Terms, w.segments = w.many.Terms, segments
 	if r.Mode == ask.And && w.many.Missing() {
 		w.Terms = nil
 	}
 	return err
 }
 
-// info returns the entry of a word in a segment.
-func (w *Words) info(term, segment int) index.Term {
+// Info returns the entry of a word in a segment.
+func (w *Words) Info(term, segment int) index.Term {
 	if w.segments == 1 {
 		return w.Terms[term].Info
 	}

@@ -62,14 +62,24 @@ func (a *Across) Find(s *Lexicons, r *ask.Request) error {
 // InAll looks up a word in all segments. It returns its entry in one of them, and the number of
 // documents with it in all.
 func (s *Lexicons) InAll(segment int, word []byte) (info index.Term, documents uint64, err error) {
+	each, documents, err := s.Each(word)
+	if err == nil {
+		info = each[segment]
+	}
+	return info, documents, err
+}
+
+// Each looks up a word in all segments. It returns its entry in each, and the number of documents
+// with it in all.
+func (s *Lexicons) Each(word []byte) (each []index.Term, documents uint64, err error) {
 	k, err := s.known.findInAll(s.segments, word)
 	if err != nil {
-		return info, 0, fmt.Errorf("look up %q: %w", word, err)
+		return nil, 0, fmt.Errorf("look up %q: %w", word, err)
 	}
 	for i := range k.each {
 		documents += uint64(k.each[i].FullDF())
 	}
-	return k.each[segment], documents, nil
+	return k.each, documents, nil
 }
 
 // InfoOf returns the entry of a term in a segment.
