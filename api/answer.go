@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/collocate/collocate/encoder"
 	"github.com/collocate/collocate/fields"
 	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/search"
@@ -57,7 +58,9 @@ type Hit struct {
 	Rank  int     `json:"rank"`  // counted from 1
 	ID    string  `json:"id"`    // the document's ID in the corpus
 	Doc   uint32  `json:"doc"`   // number in the whole index, from 0
-	Score float32 `json:"score"` // by the model; higher is better
+	Score float32 `json:"score"` // by the model, or by the reranker; higher is better
+	// Before is the score by the model, if a reranker gave another.
+	Before *float32 `json:"before,omitempty"`
 	// Explain says where Score comes from; nil unless requested.
 	Explain *search.Explanation `json:"explain,omitempty"`
 	// Snippet is a piece of the text with the query's words marked; nil unless requested.
@@ -86,6 +89,10 @@ type Details struct {
 	SnippetCount int  // at most, of a hit; 0 means 1
 	KeepLines    bool // in snippets
 	First        int  // number of hits that the request itself left out, as in Request.From
+	// Rerank is the number of documents that the Reranker scores again; 0 means none.
+	Rerank   int
+	Reranker *encoder.Reranker // of Rerank
+	Asked    string            // what the Reranker is asked; "" means the text of the request
 	// Plain says that the text of the request was not parsed, so that its signs have no meaning.
 	Plain bool
 	// Show names the stored fields to show.
@@ -112,7 +119,15 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
-	hits, limit := found.Hits[min(d.From, len(found.Hits)):], d.Limit
+	var before map[uint32]float32
+	ranked := found.Hits
+	if d.Rerank > 0 {
+		var err error
+		if ranked, before, err = d.Reranked(ctx, s, cmp.Or(d.Asked, r.Text), ranked); err != nil {
+			return nil, err
+		}
+	}
+	hits, limit := ranked[min(d.From, len(ranked)):], d.Limit
 	switch {
 	case r.K == search.NoHits:
 		limit = 0
@@ -161,7 +176,12 @@ func Describe(ctx context.Context, s *search.Searcher, r search.Request, found *
 	for i, h := range hits {
 		a.Hits = append(a.Hits, Hit{Rank: a.From + i + 1, ID: ids[i], Doc: h.Doc, Score: h.Score})
 	}
-	if last := len(hits) - 1; last >= 0 && d.More && *a.More {
+	for i := range a.Hits {
+		if was, ok := before[a.Hits[i].Doc]; ok {
+			a.Hits[i].Before = &was
+		}
+	}
+	if last := len(hits) - 1; last >= 0 && d.More && *a.More && d.Rerank == 0 {
 		var key *search.SortKey
 		if r.Sort != nil {
 			key = &found.Keys[d.From+last]

@@ -20,6 +20,8 @@ type Meaning struct {
 	WordWeight   float64       `ask:"word_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the words' score beside a vector or weighted tokens"`
 	Fusion       search.Fusion `ask:"fusion" group:"Vectors" default:"sum" not:"root: the others need lists or maxima of all shards, so that a root adds with weights" help:"how words and vector become one score: sum: added with their weights; shares: the same, each divided by the best score or similarity of any document; rrf: weight/(60+rank) in the lists of the best by each, added"`
 	Depth        int           `ask:"depth" group:"Vectors" default:"100" range:"1..1048576" not:"root: it is for rrf" help:"rrf: length of the lists that are combined"`
+
+	words string // of the query, if Encode left none
 }
 
 // encodeOnly is the value of Meaning.Encode by which words do not count.
@@ -79,7 +81,7 @@ func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 			q.Vector[n] = float64(x)
 		}
 		if q.Encode == encodeOnly {
-			q.Query = ""
+			q.words, q.Query = q.Query, ""
 		}
 		q.Encode = ""
 	}

@@ -44,7 +44,8 @@ type Search struct {
 	Ranking
 	Meaning
 	Weighted
-	Boost string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
+	Rerank int    `ask:"rerank" group:"Ranking" range:"0..1000" not:"root: it does not have the texts of documents; python: Hits.reranked takes a function" help:"have the reranker score the best so many documents again by their texts, and sort them by these scores; at least from and k (0: no)"`
+	Boost  string `ask:"boost" group:"Ranking" help:"raise scores by values of fields: decay(FIELD, ORIGIN, SCALE), saturation(FIELD, PIVOT) or log(FIELD, MOST), with a weight or not, such as 2*log(views, 1000); several with commas between them; after a + the value is added to the score, which otherwise is multiplied by 1 + the value"`
 	Feedback
 
 	Algorithm search.Algorithm `ask:"algorithm" group:"Engine" not:"mcp: all give the same answer" default:"auto" help:"how the lists are evaluated; all give the same documents, order and scores; tiles is for GPUs"`
@@ -172,7 +173,7 @@ func (q *Search) Prepare(about *About) (r search.Request, d Details, err error) 
 	d.KeepLines, d.SnippetCount = q.SnippetLines, q.SnippetCount
 	d.Explain, d.Stats, d.Show, d.Plain = q.Explain, q.Stats, q.Show, q.Plain
 	d.Limit, d.From = q.K, q.From
-	return r, d, nil
+	return r, d, q.rerank(about, &r, &d)
 }
 
 // Ask sets the query of a request that Prepare made: plain words, or a tree if it has operators or

@@ -26,7 +26,7 @@ type run struct {
 	err tail
 }
 
-func newCommand(words []string) (*command, string, error) {
+func newCommand(words []string) (asker, string, error) {
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return nil, "", fmt.Errorf("%q is neither an address (http://...) nor a command: %w", words[0], err)
 	}
@@ -58,6 +58,8 @@ func (c *command) ask(ctx context.Context, request []byte, most int) ([]byte, er
 		var line []byte
 		if err == nil {
 			line, err = readLine(r.out, most)
+		} else {
+			err = io.ErrClosedPipe // by the command, whatever the system calls it
 		}
 		done <- result{line, err}
 	}()

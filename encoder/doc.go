@@ -18,5 +18,7 @@
 // Answers are bounded, late ones are given up, and what a server refuses for the moment (429, 502,
 // 503, 504) is asked again. Nothing of an answer that is wrong is used.
 //
+// A Reranker has a second look at texts in the same way: see OpenReranker.
+//
 // Experimental: it may change with any version; package collocate says what may not.
 package encoder

@@ -34,9 +34,8 @@ const MaxText = 32 << 10
 type Encoder struct {
 	o     Options
 	from  source
-	name  string        // of the server, command or function, for errors
-	turns chan struct{} // holds one value for each request of queries that is answered or waits
-	busy  chan struct{} // holds one value for each request that is answered
+	name  string // of the server, command or function, for errors
+	turns turns
 
 	mu    sync.Mutex
 	cache map[string]*list.Element
@@ -58,27 +57,29 @@ type source interface {
 }
 
 // ErrBusy is wrapped by the error of Queries that find too many others waiting. Documents wait.
-var ErrBusy = errors.New("too many queries are waiting for vectors")
+var ErrBusy = errors.New("too many queries are waiting for it")
 
 // Open returns an Encoder for a target: the address of a server, http://... or https://..., or else
 // a command with its arguments, separated by blanks. Neither is asked yet.
 func Open(target string, o Options) (*Encoder, error) {
-	var from asker
-	var name string
-	var err error
-	switch words := strings.Fields(target); {
-	case len(words) == 0:
-		return nil, errors.New("encoder: want the address of a server, or a command")
-	case strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://"):
-		from, name, err = newServer(target, o)
-	default:
-		from, name, err = newCommand(words)
-		o.AtOnce = 1
-	}
+	from, name, err := openTarget(target, &o)
 	if err != nil {
 		return nil, fmt.Errorf("encoder: %w", err)
 	}
 	return newEncoder(name, &remote{from, o.Model}, o)
+}
+
+// openTarget returns the server or the command of a target, and its name.
+func openTarget(target string, o *Options) (asker, string, error) {
+	switch words := strings.Fields(target); {
+	case len(words) == 0:
+		return nil, "", errors.New("want the address of a server, or a command")
+	case strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://"):
+		return newServer(target, o.Key)
+	default:
+		o.AtOnce = 1
+		return newCommand(words)
+	}
 }
 
 // New returns an Encoder whose vectors a function of this program makes, such as a model in Go. The
@@ -90,18 +91,68 @@ func New(name string, vectors func(ctx context.Context, texts []string) ([][]flo
 }
 
 func newEncoder(name string, from source, o Options) (*Encoder, error) {
+	if err := o.fill(); err != nil {
+		from.close()
+		return nil, fmt.Errorf("encoder: %w", err)
+	}
+	return &Encoder{o: o, from: from, name: name, cache: map[string]*list.Element{}, order: list.New(),
+		turns: newTurns(&o)}, nil
+}
+
+// fill sets options that are 0.
+func (o *Options) fill() error {
 	o.Batch = cmp.Or(o.Batch, 32)
 	o.Timeout = cmp.Or(o.Timeout, time.Minute)
 	o.AtOnce = cmp.Or(o.AtOnce, 8)
 	o.Waiting = cmp.Or(o.Waiting, 256)
 	o.Cache = cmp.Or(o.Cache, 64<<20)
 	if o.Batch < 1 || o.Timeout < 0 || o.AtOnce < 1 || o.Waiting < 0 {
-		from.close()
-		return nil, fmt.Errorf("encoder: requests of %d texts, at most %v, %d at once, %d waiting: "+
+		return fmt.Errorf("requests of %d texts, at most %v, %d at once, %d waiting: "+
 			"want more than 0", o.Batch, o.Timeout, o.AtOnce, o.Waiting)
 	}
-	return &Encoder{o: o, from: from, name: name, cache: map[string]*list.Element{}, order: list.New(),
-		turns: make(chan struct{}, o.AtOnce+o.Waiting), busy: make(chan struct{}, o.AtOnce)}, nil
+	return nil
+}
+
+// turns bounds how many requests are answered and wait.
+type turns struct {
+	all  chan struct{} // holds one value for each request of queries that is answered or waits
+	busy chan struct{} // holds one value for each request that is answered
+}
+
+func newTurns(o *Options) turns {
+	return turns{make(chan struct{}, o.AtOnce+o.Waiting), make(chan struct{}, o.AtOnce)}
+}
+
+// enter reports whether a request may wait, which then leaves.
+func (t *turns) enter() bool {
+	select {
+	case t.all <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *turns) leave() { <-t.all }
+
+// within runs a request when it has its turn, for at most some time.
+func within[T any](ctx context.Context, t *turns, most time.Duration, do func(context.Context) (T, error)) (made T, err error) {
+	select {
+	case t.busy <- struct{}{}:
+		defer func() { <-t.busy }()
+	case <-ctx.Done():
+		return made, ctx.Err()
+	}
+	limited, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	made, err = do(limited)
+	switch {
+	case ctx.Err() != nil:
+		return made, ctx.Err()
+	case limited.Err() != nil:
+		return made, fmt.Errorf("there was no answer within %v", most)
+	}
+	return made, err
 }
 
 // Close ends a command that was started.
@@ -127,12 +178,10 @@ func (e *Encoder) Queries(ctx context.Context, texts []string) ([][]float32, err
 		}
 	}
 	if len(rest) > 0 {
-		select {
-		case e.turns <- struct{}{}:
-			defer func() { <-e.turns }()
-		default:
+		if !e.turns.enter() {
 			return nil, fmt.Errorf("encoder %s: %w", e.name, ErrBusy)
 		}
+		defer e.turns.leave()
 	}
 	found, err := e.encode(ctx, e.o.Query, rest)
 	if err != nil {
@@ -162,7 +211,9 @@ func (e *Encoder) encode(ctx context.Context, prefix string, texts []string) ([]
 		for _, text := range texts[from:min(from+e.o.Batch, len(texts))] {
 			some = append(some, prefix+cut(text))
 		}
-		vectors, err := e.request(ctx, some)
+		vectors, err := within(ctx, &e.turns, e.o.Timeout, func(ctx context.Context) ([][]float32, error) {
+			return e.from.vectors(ctx, some)
+		})
 		if err == nil {
 			dim, err = oneLength(vectors, len(some), dim)
 		}
@@ -190,26 +241,6 @@ func oneLength(vectors [][]float32, n, before int) (int, error) {
 		}
 	}
 	return before, nil
-}
-
-// request has the vectors of some texts made, when it is their turn.
-func (e *Encoder) request(ctx context.Context, texts []string) ([][]float32, error) {
-	select {
-	case e.busy <- struct{}{}:
-		defer func() { <-e.busy }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	limited, cancel := context.WithTimeout(ctx, e.o.Timeout)
-	defer cancel()
-	vectors, err := e.from.vectors(limited, texts)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case limited.Err() != nil:
-		return nil, fmt.Errorf("there was no answer within %v", e.o.Timeout)
-	}
-	return vectors, err
 }
 
 // function is a source that this program is.

@@ -19,13 +19,13 @@ type server struct {
 	client  *http.Client
 }
 
-func newServer(address string, o Options) (*server, string, error) {
+func newServer(address, key string) (asker, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil, "", fmt.Errorf("%q is not the address of a server", address)
 	}
 	name := u.Redacted()
-	return &server{address: address, key: o.Key, client: &http.Client{
+	return &server{address: address, key: key, client: &http.Client{
 		// A key must not go elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, name, nil
@@ -84,7 +84,7 @@ func (s *server) once(ctx context.Context, request []byte, most int) (_ []byte, 
 		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
 		return nil, min(time.Duration(max(seconds, 0))*time.Second, longest), err
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, -1, errors.Join(err, errors.New("the key is taken from the variable COLLOCATE_ENCODER_KEY"))
+		return nil, -1, errors.Join(err, errors.New("the key is taken from the variable COLLOCATE_ENCODER_KEY, for a reranker COLLOCATE_RERANKER_KEY"))
 	}
 	return nil, -1, err
 }

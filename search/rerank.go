@@ -34,18 +34,28 @@ func (s *Searcher) Rerank(ctx context.Context, r Request, hits []Hit,
 	if score == nil {
 		return nil, ask.Refuse("rerank: no function for the scores")
 	}
-	out := slices.Clone(hits)
-	for i := range out {
+	scores := make([]float32, len(hits))
+	for i, h := range hits {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if out[i].Score, err = score(hits[i], features[i]); err != nil {
+		if scores[i], err = score(h, features[i]); err != nil {
 			return nil, err
 		}
-		if math.IsNaN(float64(out[i].Score)) {
-			return nil, ask.Refuse("rerank: the score of document %d is not a number", hits[i].Doc)
+		if math.IsNaN(float64(scores[i])) {
+			return nil, ask.Refuse("rerank: the score of document %d is not a number", h.Doc)
 		}
 	}
+	return Resorted(hits, scores), nil
+}
+
+// Resorted returns hits with other scores, one for each, sorted by these, the highest first. Hits
+// with equal scores keep their order.
+func Resorted(hits []Hit, scores []float32) []Hit {
+	out := slices.Clone(hits)
+	for i := range out {
+		out[i].Score = scores[i]
+	}
 	slices.SortStableFunc(out, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return out, nil
+	return out
 }

@@ -104,6 +104,9 @@ func (w *object) hit(h *api.Hit) {
 	w.string("id", h.ID)
 	w.int("doc", int64(h.Doc))
 	w.float("score", h.Score)
+	if h.Before != nil {
+		w.float("before", *h.Before)
+	}
 	if h.Explain != nil {
 		w.any("explain", h.Explain)
 	}

@@ -67,6 +67,7 @@ var problemKinds = []problemKind{
 	{"failed", 500, "The server failed", nil},
 	{"too_slow", 503, "The request took too long", is(context.DeadlineExceeded)},
 	{"no_encoder", 503, "The encoder gives no vectors", is(api.ErrEncoder)},
+	{"no_reranker", 503, "The reranker gives no scores", is(api.ErrReranker)},
 	{"store_failed", 503, "The bucket of the index cannot be reached, or refuses the change", isA[*segments.RemoteError]},
 	{"stopping", 503, "The server is stopping", is(errStopping, context.Canceled)},
 	{"unreadable_index", 503, "The index cannot be read any more", isFault},

@@ -73,7 +73,7 @@ func (v *Server) mayUse(in lane) int { return v.gate.cores(in, v.threads) }
 // lane returns the lane of a query. Short ones have few words and few hits.
 func (a *searchParams) lane() lane {
 	if len(a.Query) > 256 || a.request.Query != nil || a.request.Filter != nil || a.request.Gathers() || a.request.Expand != nil ||
-		a.request.Proximity != nil || a.request.K > 100 ||
+		a.request.Proximity != nil || a.request.K > 100 || a.Rerank > 0 ||
 		a.details.SnippetSize > 0 && a.request.K > 20 {
 		return longLane
 	}

@@ -194,6 +194,9 @@ func (x *exchange) check(a *searchParams) (err error) {
 			return err
 		}
 	}
+	if err := a.CheckRerank(x.o.Reranker); err != nil {
+		return err
+	}
 	about := api.About{Fields: x.g.fieldNames(), Schema: x.g.schema, HasText: x.g.hasText,
 		Analyzer: x.g.analyzerName, MaxK: cmp.Or(a.most, x.o.MaxK), Model: x.o.Model, Index: x.g.shard.Whole}
 	if x.o.Root == nil && x.g.shard.Of > 1 {
@@ -206,7 +209,7 @@ func (x *exchange) check(a *searchParams) (err error) {
 	if a.request, a.details, err = a.Request(&about); err != nil {
 		return err
 	}
-	a.details.ShowBytes = maxShown
+	a.details.ShowBytes, a.details.Reranker = maxShown, x.o.Reranker
 	if a.paged {
 		if a.details.More = true; a.request.K != search.NoHits {
 			a.request.K++

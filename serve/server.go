@@ -57,6 +57,9 @@ type Options struct {
 	PointsFlags string
 	// Encoder makes vectors of queries that ask for that; if it is nil, they are refused.
 	Encoder *encoder.Encoder
+	// Reranker scores the best documents again for queries that ask for that; if it is nil, they
+	// are refused.
+	Reranker *encoder.Reranker
 	// Version is the version of the program.
 	Version string
 

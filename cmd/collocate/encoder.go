@@ -20,6 +20,38 @@ import (
 // encoderKey is the environment variable with the key for an encoder's server.
 const encoderKey = "COLLOCATE_ENCODER_KEY"
 
+// rerankerKey is the environment variable with the key for a reranker's server.
+const rerankerKey = "COLLOCATE_RERANKER_KEY"
+
+// rerankerFlags name what scores texts for a query.
+type rerankerFlags struct {
+	target string
+	o      encoder.Options
+}
+
+func (f *rerankerFlags) register(cmd *cobra.Command) {
+	fl := cmd.Flags()
+	fl.StringVar(&f.target, "reranker", "", "`URL` of a server that scores texts for a query, or a command, for --rerank (key: "+rerankerKey+")")
+	fl.StringVar(&f.o.Model, "reranker-model", "", "model that the reranker is asked for")
+	group(cmd, "Ranking", "reranker", "reranker-model")
+}
+
+// open returns the reranker, or nil if none is named.
+func (f *rerankerFlags) open() (*encoder.Reranker, error) {
+	switch {
+	case f.target == "" && f.o.Model != "":
+		return nil, usagef("--reranker-model needs --reranker")
+	case f.target == "":
+		return nil, nil
+	}
+	f.o.Key = os.Getenv(rerankerKey)
+	r, err := encoder.OpenReranker(f.target, f.o)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return r, nil
+}
+
 // encoderFlags name what makes vectors of texts.
 type encoderFlags struct {
 	target string

@@ -30,6 +30,7 @@ type mcpFlags struct {
 	about          []string
 	read           api.Served
 	encoder        encoderFlags
+	reranking      rerankerFlags
 }
 
 func newMCPCmd(a *app) *cobra.Command {
@@ -94,6 +95,7 @@ Over HTTP, 'collocate serve' answers the same at /mcp: see docs/assistants.md.`,
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "longest time for a call")
 	addFlags(cmd, api.ServedQuestion, &f.read)
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
+	f.reranking.register(cmd)
 	return cmd
 }
 
@@ -170,6 +172,10 @@ func (f *mcpFlags) run(ctx context.Context, a *app, indexes []namedIndex) (err e
 		return err
 	}
 	defer o.Encoder.Close()
+	if o.Reranker, err = f.reranking.open(); err != nil {
+		return err
+	}
+	defer o.Reranker.Close()
 	server, err := mcptools.New(o)
 	if err != nil {
 		return err

@@ -36,8 +36,10 @@ type searchFlags struct {
 	vectors                [][]float32 // of vectorOf, or of topics
 	encoder                encoderFlags
 	coder                  *encoder.Encoder // while it is open
-	encodeTopic            string           // --encode, for topics
-	warned                 bool             // operators without effect were noted
+	reranking              rerankerFlags
+	reranker               *encoder.Reranker // while it is open
+	encodeTopic            string            // --encode, for topics
+	warned                 bool              // operators without effect were noted
 	all                    bool
 }
 
@@ -155,6 +157,7 @@ func (f *searchFlags) register(a *app, cmd *cobra.Command) {
 	fl.StringVar(&f.sparseOf, "sparse-of", "", "`FILE` of topics with weighted tokens, which have the IDs of those of --topics")
 	group(cmd, "Vectors", "vector-of", "sparse-of")
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
+	f.reranking.register(cmd)
 	group(cmd, "Topics", "topics", "run", "tag", "query-language", "topic-field", "topic-ids", "encoding")
 	fl.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the server, if DIR is the address of one")
 	f.parallel.register(cmd)
@@ -205,6 +208,16 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		return err
 	}
 	defer f.coder.Close()
+	if f.reranker, err = f.reranking.open(); err != nil {
+		return err
+	}
+	defer f.reranker.Close()
+	switch {
+	case f.ask.Rerank > 0 && f.reranker == nil:
+		return usagef("--rerank needs --reranker")
+	case f.ask.Rerank == 0 && f.reranker != nil:
+		return usagef("--reranker needs --rerank: how many of the best documents it scores")
+	}
 	s, err := search.Open(dir)
 	if err != nil {
 		return err
@@ -221,6 +234,7 @@ func (a *app) search(ctx context.Context, dir, words string, f *searchFlags) err
 		}
 	}
 	r.Parallel, r.Trace = parallel, f.ask.Stats
+	details.Reranker = f.reranker
 	start := time.Now()
 	if err := a.onGPU(ctx, s); err != nil {
 		return err

@@ -17,7 +17,7 @@ const allPage = 1 << 16
 
 // checkAll refuses flags that have no meaning for all matching documents.
 func (f *searchFlags) checkAll(words string) error {
-	for _, name := range []string{"k", "from", "after", "count", "facet", "stats", "recall", "topics", "collapse"} {
+	for _, name := range []string{"k", "from", "after", "count", "facet", "stats", "recall", "topics", "collapse", "rerank"} {
 		if f.all && f.set(name) {
 			return usagef("--%s and --all: give only one of them", name)
 		}

@@ -39,6 +39,9 @@ func printHit(w io.Writer, h *api.Hit, f *searchFlags) {
 			fmt.Fprintf(w, "\t%s\n", strings.ReplaceAll(shown, "\n", "\n\t"))
 		}
 	}
+	if h.Before != nil && h.Explain != nil {
+		fmt.Fprintf(w, "\t%-20s %.6f  before %.6f\n", "reranker", h.Score, *h.Before)
+	}
 	if e := h.Explain; e != nil && e.Tree != nil {
 		printPart(w, e.Tree, 1)
 		printSum(w, e)

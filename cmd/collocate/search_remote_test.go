@@ -36,7 +36,7 @@ func TestFlagsOfSearchWithAServer(t *testing.T) {
 		"partition", "partition-size", "partitions", "policy", "slack", "recall",
 		"block-threads", "slice", "insert", "start-threshold", "compressed",
 		"engine", "threads", "memory", "device", "more-devices", "gpu-memory",
-		"encoder", "encoder-model", "encoder-prefix", "embed", "cache", "cache-size", "generation",
+		"encoder", "encoder-model", "encoder-prefix", "embed", "reranker", "reranker-model", "cache", "cache-size", "generation",
 	}
 	var asked []url.Values
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

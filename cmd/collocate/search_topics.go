@@ -59,7 +59,7 @@ func (a *app) searchTopics(ctx context.Context, s *search.Searcher, r search.Req
 	if r, err = f.encodeTopics(ctx, a, s, r, topics); err != nil {
 		return err
 	}
-	w := topicWriter{a: a, s: s, f: f, topics: topics}
+	w := topicWriter{a: a, s: s, f: f, topics: topics, texts: texts}
 	if w.requests, err = f.requestsOf(s, r, topics); err != nil {
 		return err
 	}
@@ -141,6 +141,7 @@ type topicWriter struct {
 	s      *search.Searcher
 	f      *searchFlags
 	topics []trec.Topic
+	texts  []string // of the topics, for a reranker
 
 	requests []search.Request // one for each topic
 
@@ -267,15 +268,24 @@ func (w *topicWriter) describe(ctx context.Context, i int, found *search.Result)
 	if t.recall, err = w.f.parallel.recallOf(ctx, w.s, w.requests[i], found); err != nil {
 		return nil, err
 	}
-	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(found.Hits),
+	hits := found.Hits
+	if w.f.ask.Rerank > 0 {
+		again := api.Details{Rerank: w.f.ask.Rerank, Reranker: w.f.reranker}
+		if hits, _, err = again.Reranked(ctx, w.s, w.texts[i], hits); err != nil {
+			return nil, err
+		}
+		hits = hits[:min(w.f.ask.K, len(hits))]
+		t.answers = len(hits)
+	}
+	t.lines, err = trec.AppendTopic(t.lines[:0], w.topics[i].ID, w.f.tag, len(hits),
 		func(b []byte, i int) ([]byte, float32, error) {
 			at := len(b)
-			b, err := w.s.Index().AppendDocID(b, int(found.Hits[i].Doc))
+			b, err := w.s.Index().AppendDocID(b, int(hits[i].Doc))
 			if w.f.ask.Collapse != search.NoCollapse && err == nil { // runs are judged by documents
 				parent, _, _ := text.SplitPassageID(string(b[at:]))
 				b = append(b[:at], parent...)
 			}
-			return b, found.Hits[i].Score, err
+			return b, hits[i].Score, err
 		})
 	return t, err
 }

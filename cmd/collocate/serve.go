@@ -70,6 +70,7 @@ type serveFlags struct {
 	about           []string
 	askFirst        int
 	encoder         encoderFlags
+	reranking       rerankerFlags
 }
 
 func newServeCmd(a *app) *cobra.Command {
@@ -219,6 +220,7 @@ func (f *serveFlags) register(cmd *cobra.Command) {
 		"number of shards to ask before the others, which then only need to find hits that are as good; 0 means none")
 	addAbout(cmd, &f.about)
 	f.encoder.register(cmd, "queries", &f.encoder.o.Query)
+	f.reranking.register(cmd)
 	fl.StringVar(&f.encoder.o.Document, "encoder-document-prefix", "",
 		"text that the model wants before each document that is put in without a vector")
 	group(cmd, "Vectors", "encoder-document-prefix")
@@ -570,6 +572,10 @@ func (f *serveFlags) open(ctx context.Context, a *app, o *serve.Options) (closeA
 		return closeAll, err
 	}
 	closers = append(closers, o.Encoder.Close)
+	if o.Reranker, err = f.reranking.open(); err != nil {
+		return closeAll, err
+	}
+	closers = append(closers, o.Reranker.Close)
 	if f.points != "" {
 		in, err := a.readServed(ctx, &f.read, f.points)
 		if err != nil {

@@ -626,6 +626,21 @@ def test_vectors_beside_words():
             ix.search("", vector=query[:7])
 
 
+def test_hits_are_ranked_again_by_a_function(index, docs):
+    hits = index.search("a cat dog", 4)
+    again = hits.reranked(lambda query, texts: [-len(t) if query == "a cat dog" else 0 for t in texts])
+    assert [docs[d] for d in again.docs] == sorted((docs[d] for d in hits.docs), key=len)
+    assert again.ids.tolist() == [hits.ids[hits.docs.tolist().index(d)] for d in again.docs]
+    assert again.scores.tolist() == [-float(len(docs[d])) for d in again.docs]
+    same = hits.reranked(lambda query, texts: np.zeros(len(texts)))
+    assert same.docs.tolist() == hits.docs.tolist()
+    with pytest.raises(ValueError, match="1 scores for 4 hits"):
+        hits.reranked(lambda query, texts: [1.0])
+    with pytest.raises(ValueError, match="not a finite number"):
+        hits.reranked(lambda query, texts: [float("nan")] * 4)
+    assert len(index.search("unheardof").reranked(lambda query, texts: [])) == 0
+
+
 def test_several_vectors_of_a_document():
     rng = np.random.default_rng(50)
     docs = [

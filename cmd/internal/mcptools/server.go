@@ -33,7 +33,8 @@ type Options struct {
 	Words          *cooccur.Reader
 	Vectors        *vectors.Vectors
 	Places         *points.Set
-	Encoder        *encoder.Encoder // of queries; nil means none
+	Encoder        *encoder.Encoder  // of queries; nil means none
+	Reranker       *encoder.Reranker // nil means none
 
 	Threads int
 	Memory  int64         // for mining places

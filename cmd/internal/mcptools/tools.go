@@ -129,6 +129,9 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 	if err := api.Encode(ctx, s.o.Encoder, &in); err != nil {
 		return nil, out, err
 	}
+	if err := in.CheckRerank(s.o.Reranker); err != nil {
+		return nil, out, err
+	}
 	err = of.Read(func(x *search.Searcher) error {
 		in := in // the index may be another one at the next try
 		schema := x.Index().Schema()
@@ -144,6 +147,7 @@ func (s *Server) search(ctx context.Context, _ *mcp.CallToolRequest,
 		if out.Query = asked; r.Query != nil {
 			out.Query = r.Query.String()
 		}
+		d.Reranker = s.o.Reranker
 		r.Parallel = &search.Parallel{Threads: s.o.Threads}
 		found, err := x.Search(ctx, r)
 		if err != nil {

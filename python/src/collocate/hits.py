@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -175,6 +175,30 @@ class Hits:
         """Explains the score of each hit, word by word."""
         self._index._check(self._generation)
         return self._index.explain(self.query, self.docs, **self._args)
+
+    def reranked(self, score: Callable[[str, list[str]], Any]) -> Hits:
+        """The same hits with other scores, best first; equal ones keep their order.
+
+        `score` gets the query and the stored texts of the hits, and returns a number for each, as
+        a cross-encoder does:
+
+            hits = ix.search(query, 100).reranked(lambda q, texts: [model(q, t) for t in texts])[:10]
+
+        It may look at more, such as `hits.explain()`, which has features of each word, or
+        `hits.fields()`.
+        """
+        self._index._check(self._generation)
+        texts = self._index.texts(self.docs) if len(self) else []
+        scores = np.asarray(score(self.query, texts), dtype=np.float32).ravel()
+        if len(scores) != len(self):
+            raise ValueError(f"{len(scores)} scores for {len(self)} hits: want one for each")
+        if not np.isfinite(scores).all():
+            raise ValueError("a score is not a finite number")
+        order = np.argsort(-scores, kind="stable")
+        again = Hits(self._index, self.query, self._args, self.docs[order], scores[order])
+        again._generation, again._ids = self._generation, self.ids[order]
+        again.total, again.facets, again.notes = self.total, self.facets, self.notes
+        return again
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with the columns rank, id, score and doc."""

@@ -217,6 +217,7 @@ export interface FacetCounts {
 }
 
 export interface Hit {
+  before?: number // The score by the model, if a reranker gave another.
   doc: number // Number in the whole index, from 0.
   explain?: Explanation
   fields?: Record<string, Value> // Those requested stored fields that have a value.
@@ -231,7 +232,7 @@ export interface Hit {
     start: number // Start and End are where the passage is in the stored text of the document, or in the field that was cut, in bytes.
   } // Passage says where the hit is in its document, if the index has passages.
   rank: number // Counted from 1.
-  score: number // By the model; higher is better.
+  score: number // By the model, or by the reranker; higher is better.
   snippet?: Snippet
 }
 
