@@ -17,7 +17,7 @@ import (
 
 // mostNearest is the largest number of documents with vectors: more than the room for candidates,
 // so that samples and thresholds take part.
-const mostNearest = 60_000
+const mostNearest = 40_000
 
 // tryNearest compares the documents with the nearest vectors with those of the cores, alone and in
 // batches, for all metrics and precisions, in two segments with deleted documents.
@@ -26,7 +26,7 @@ func tryNearest(t *check.Trial) error {
 	most := min(t.Sizes[len(t.Sizes)-1], mostNearest)
 	for i, metric := range metrics {
 		for j, precision := range precisions {
-			docs, dim := max(40, most/10), 1+t.Rng.IntN(100)
+			docs, dim := max(40, most/20), 1+t.Rng.IntN(100)
 			switch {
 			case i == 0 && j == 1:
 				docs, dim = max(40, most), 64
@@ -67,8 +67,8 @@ func tryVectors(t *check.Trial, docs, dim int, metric, precision string) (err er
 	if err := s.OpenGPU(t.Ctx, search.GPUOptions{Device: t.Dev.Which(0)}); err != nil {
 		return err
 	}
-	for _, k := range []int{1, 10, 300} {
-		requests := make([]search.Request, some(t.Dev, 150)+1)
+	for _, k := range []int{10, 300} {
+		requests := make([]search.Request, some(t.Dev, 60)+1)
 		for i := range requests {
 			requests[i] = search.Request{Nearest: &search.Nearest{Vector: draw()}, K: k}
 		}
