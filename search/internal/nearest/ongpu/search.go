@@ -57,7 +57,7 @@ const (
 	attempts = 3
 )
 
-// query and segment are structs of the kernels.
+// query is a struct of the kernels; two others have so many bytes.
 type query struct {
 	scale, coded, rest, norm, rounding, least, gap float64
 	metric, k                                      uint32
@@ -158,8 +158,7 @@ type pass struct {
 	sums           bool
 	together       int   // queries of a pass
 	steps          []int // of the passes: one tile of so many
-	all            bool  // the first pass keeps all
-	slots          int   // of the first pass
+	slots          int   // of the first pass, which keeps all
 }
 
 // count numbers the rows, which are the documents of the device.
