@@ -96,6 +96,13 @@ func TestNearestOnGPU(t *testing.T) {
 		if i != len(batch) {
 			t.Fatalf("%d results of a batch of %d", i, len(batch))
 		}
+		i = 0 // so few vectors are for the cores, unless the GPU is named
+		for got, err := range s.SearchBatch(ctx, slices.Values(batch), search.Batch{Threads: 2}) {
+			if err != nil || !slices.Equal(got.Hits, want[i]) || got.Stats.GPU != nil {
+				t.Fatalf("seed %d: %v, %+v, %v", seed, got, got.Stats.GPU, err)
+			}
+			i++
+		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
