@@ -32,7 +32,8 @@ docs/cluster.md.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newClusterSparkCmd(a), newClusterSlurmCmd(a), newClusterWorkerCmd(a), newClusterMergeCmd(a))
+	cmd.AddCommand(newClusterSparkCmd(a), newClusterSlurmCmd(a), newClusterWorkerCmd(a), newClusterMergeCmd(a),
+		newClusterPlanCmd(a))
 	return cmd
 }
 
