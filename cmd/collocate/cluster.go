@@ -33,7 +33,7 @@ docs/cluster.md.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newClusterSparkCmd(a), newClusterSlurmCmd(a), newClusterWorkerCmd(a), newClusterMergeCmd(a),
-		newClusterPlanCmd(a))
+		newClusterPutCmd(a), newClusterCommitCmd(a), newClusterPlanCmd(a))
 	return cmd
 }
 

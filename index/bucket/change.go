@@ -125,13 +125,18 @@ func deleted(old, now *segments.Reader) (ids []string, err error) {
 
 // commit makes the index in the folder of a view the next generation. If the folder's generation is
 // not the newest any more, replay makes the change in that of a Writer; it returns false if nothing
-// is left to change. With a nil view it is always called.
-func (x *Index) commit(ctx context.Context, v *View, o segments.Options,
+// is left to change. With a nil view it is always called. put lists segments that are in the store
+// already; nil means none.
+func (x *Index) commit(ctx context.Context, v *View, put *generations.Generation, o segments.Options,
 	replay func(*segments.Writer) (bool, error)) (*generations.Generation, error) {
 	var base *generations.Generation
 	if v != nil {
 		base = v.g
-		if _, err := x.generation(ctx, v.Dir, base, true); err != nil { // before others commit
+		there := base
+		if put != nil {
+			there = &generations.Generation{Segments: slices.Concat(base.Segments, put.Segments)}
+		}
+		if _, err := x.generation(ctx, v.Dir, there, true); err != nil { // before others commit
 			return nil, err
 		}
 	}

@@ -130,7 +130,7 @@ func (x *Index) mergeSome(ctx context.Context, o segments.Options, all bool) (me
 	}
 	done := false
 	o.Names, o.Remote = x.x.NewName, nil
-	_, err = x.commit(ctx, nil, o, func(w *segments.Writer) (bool, error) {
+	_, err = x.commit(ctx, nil, nil, o, func(w *segments.Writer) (bool, error) {
 		done, err = w.ReplaceSegments(m)
 		return done, err
 	})

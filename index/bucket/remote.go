@@ -81,6 +81,8 @@ type remote struct {
 	once bool             // the view is closed with its first Writer
 	done bool             // it was closed
 	bad  bool             // the folder has what could not be published
+
+	put *generations.Generation // lists segments that are in the store; nil means none
 }
 
 func (x *Index) remote(ctx context.Context, o segments.Options) (*remote, error) {
@@ -140,7 +142,7 @@ func (r *remote) publish(deleted []string) (moved bool, err error) {
 		return false, err
 	}
 	defer now.Close()
-	g, err := r.x.commit(r.ctx, r.v, r.o, func(w *segments.Writer) (bool, error) {
+	g, err := r.x.commit(r.ctx, r.v, r.put, r.o, func(w *segments.Writer) (bool, error) {
 		return true, again(w, r.old, now, deleted)
 	})
 	if err != nil {

@@ -1,9 +1,13 @@
-"""Words of DataFrames, in a stand-in for Spark. `make cluster-test` has the same with Spark itself."""
+"""Words and indexes of DataFrames, in a stand-in for Spark. `make cluster-test` has the same with Spark itself."""
 
 from __future__ import annotations
 
+import datetime
 import random
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -102,6 +106,84 @@ def test_matrix_is_that_of_one_machine(weighting: str, window: int, side: str) -
     assert cells == {(i, j): v for i, j, v in zip(want.row, want.col, want.data)}
     for r in rows:
         assert (r["word1"], r["word2"]) == (one.words[r["id1"]], one.words[r["id2"]])
+
+
+class Rows:
+    """As much of a DataFrame as `index` calls, over tables that are its partitions."""
+
+    def __init__(self, parts: list[Any], task: dict[str, int]):
+        self.parts, self.task, self.columns = parts, task, parts[0].column_names
+
+    def select(self, *names: str) -> Rows:
+        return Rows([p.select(names) for p in self.parts], self.task)
+
+    def mapInArrow(  # noqa: N802
+        self, do: Callable[[Iterator[Any]], Iterable[Any]], _: str
+    ) -> Rows:
+        made = []
+        for self.task["number"], p in reversed(list(enumerate(self.parts))):
+            made += do(iter(p.to_batches(max_chunksize=3)))
+        return Rows([pa.Table.from_batches(made)], self.task)
+
+    def collect(self) -> list[Any]:
+        return [SimpleNamespace(**r) for p in self.parts for r in p.to_pylist()]
+
+
+def rows(documents: list[dict[str, Any]], parts: int, monkeypatch: pytest.MonkeyPatch) -> Any:
+    task = {"number": 0}
+    context = SimpleNamespace(get=lambda: SimpleNamespace(partitionId=lambda: task["number"]))
+    monkeypatch.setitem(sys.modules, "pyspark", SimpleNamespace(TaskContext=context))
+    whole = pa.Table.from_pylist(documents)
+    size = -(-len(documents) // parts)
+    return Rows([whole.slice(i * size, size) for i in range(parts)], task)
+
+
+def test_index_answers_as_that_of_one_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from collocate import spark
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    day = datetime.date(2026, 1, 2)
+    documents: list[dict[str, Any]] = [
+        {"url": f"d{i}", "text": t, "year": i if i % 3 else None, "day": day}
+        for i, t in enumerate(corpus())
+    ]
+    fields = {"text": "text", "year": "number", "day": "date"}
+    to = f"file://{tmp_path}/news"
+    made = spark.index(rows(documents, 4, monkeypatch), to, id="url", fields=fields)
+    assert made == {"index": to, "documents": 50, "segments": 4, "generation": 1}
+    one = collocate.Index.build(documents, id_field="url", schema=fields)
+    many = collocate.Index(to)
+    for query in ("w1 w2 w3", "w7", "year:[10 TO 20]", "day:2026-01-02 w5"):
+        want = one.search(query, k=50, syntax=True)
+        got = many.search(query, k=50, syntax=True)
+        assert [(h.id, h.score) for h in got] == [(h.id, h.score) for h in want]
+        assert len(want) > 0
+    again = [documents[0], {**documents[1], "url": "new"}]
+    made = spark.index(rows(again, 2, monkeypatch), to, id="url", fields=fields)
+    assert made["documents"] == 51 and made["generation"] == 2
+    with pytest.raises(collocate.CollocateError, match="1 of its documents have IDs that other"):
+        spark.index(rows([again[0]] * 2, 2, monkeypatch), to, id="url", fields=fields)
+    with pytest.raises(collocate.CollocateError, match="the index has other fields"):
+        spark.index(rows(again, 2, monkeypatch), to, id="url")
+    assert len(collocate.Index(to).search("w1", k=60)) > 0
+
+
+def test_index_refuses_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    from collocate import spark
+
+    df = rows([{"id": "a", "text": "b"}], 1, monkeypatch)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"to": "news"}, "to='news': want an address"),
+        ({"id": "key"}, "no column 'key': id, text"),
+        ({"text": "body"}, "no column 'body'"),
+        ({"text": None}, "want a column with the texts"),
+        ({"text": "id"}, "among those that are indexed"),
+    ]
+    for asked, said in wrong:
+        with pytest.raises(ValueError, match=said):
+            spark.index(df, **{"to": "file:///nowhere/news", **asked})
 
 
 def test_what_cannot_be_is_said_before_anything_is_counted() -> None:

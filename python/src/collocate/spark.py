@@ -1,10 +1,11 @@
-"""Words of Spark DataFrames, counted where their texts are.
+"""Words and indexes of Spark DataFrames, made where their texts are.
 
-    from collocate.spark import cooccur, vocab
+    from collocate.spark import cooccur, index, vocab
 
     texts = spark.read.parquet("s3a://corpora/news.parquet")
     vocab(texts, text="body", min_count=5).show()
     cooccur(texts, text="body", min_count=5, window=10).write.parquet("s3a://corpora/pairs.parquet")
+    index(texts, to="s3://corpora/news", id="url", text="body")
 
 Each row is a document, wherever Spark reads it from: Parquet, Delta, Iceberg. Executors pass the
 texts of a partition to the program of this package, which they must have, too; Spark brings what
@@ -22,9 +23,9 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +97,74 @@ def cooccur(
             )  # fmt: skip
 
     return cells.mapInArrow(rows, schema)
+
+
+def index(
+    df: DataFrame, to: str, *, id: str = "id", text: str | None = "text",
+    fields: Sequence[str] | Mapping[str, str] | None = None, analyzer: str = "unicode",
+    store_text: bool = False, positions: bool = False, memory: str = "1GB",
+) -> dict[str, Any]:  # fmt: skip
+    """Adds the rows to the index at an address, or makes it there, and returns what it has then.
+
+    to: such as "s3://bucket/news", or "file:///shared/news" in a folder that all machines see.
+    id: the column with the IDs of documents; rows of the index with the same IDs are replaced.
+    text: the column with the texts, unless there are `fields`.
+    fields: columns with types, as `Index.build` takes them: {"title": "text", "year": "number"}.
+    analyzer, store_text, positions: as in `Index.build`; those of an index that is there.
+    memory: what the program may take on each core of an executor, beside Spark's own.
+
+    Each partition becomes a segment, and one commit shows all of them, in the order of partitions.
+    What a failed or repeated task leaves is never seen, and removed as garbage. The driver fetches
+    the segments to look for IDs that come twice. Executors need the credentials of the store.
+    """
+    if not to.startswith(("s3://", "file://")):
+        raise ValueError(f"to={to!r}: want an address such as s3://bucket/news or file:///shared")
+    typed = {} if fields is None else dict(
+        fields.items() if isinstance(fields, Mapping) else (f.partition(":")[::2] for f in fields)
+    )  # fmt: skip
+    if not typed and text is None:
+        raise ValueError("text=None and no fields: want a column with the texts")
+    columns = [id, *(typed or [str(text)])]
+    for name in columns:
+        if name not in df.columns:
+            raise ValueError(f"there is no column {name!r}: {', '.join(df.columns)}")
+    if id in columns[1:]:
+        raise ValueError(f"id={id!r}: this column is among those that are indexed")
+    named = [f"{name}:{type}" if type else name for name, type in typed.items()] or [str(text)]
+    options = ["--id-field", id, "--fields", ",".join(named), "--analyzer", analyzer,
+               "--memory", memory, *(["--store-text"] if store_text else []),
+               *(["--positions"] if positions else [])]  # fmt: skip
+
+    def parts(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        rows = (
+            "".join(json.dumps(r, default=_plain) + "\n" for r in b.to_pylist()).encode()
+            for b in batches
+        )
+        number = str(TaskContext.get().partitionId())  # type: ignore[union-attr]
+        call = ["put", "-", "--to", to, "--part", number, "--format", "jsonl", *options]
+        for line in _lines_of(call, rows):
+            yield pa.RecordBatch.from_arrays([pa.array([line])], ["part"])
+
+    made = df.select(*columns).mapInArrow(parts, "part string").collect()
+    if not made:
+        raise ValueError("there are no rows to index")
+    listed = "\n".join(row.part for row in made)
+    done = subprocess.run(
+        [find_binary(), "cluster", "commit", "-", "--to", to, "--json", "--quiet"],
+        input=listed.encode(), capture_output=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        raise _error(done.stderr.decode(errors="replace"), done.returncode)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return {name: report[name] for name in ("index", "documents", "segments", "generation")}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no type for: dates, times and decimal numbers."""
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 class _Words(NamedTuple):
@@ -174,12 +243,19 @@ class _Record(NamedTuple):
 
 
 def _run(arguments: list[str], texts: Iterator[bytes]) -> Iterator[_Record]:
-    """The records that a stage writes for what it reads; nothing is run for an empty partition."""
+    """The records that a stage writes for what it reads."""
+    for line in _lines_of(["worker", *arguments], texts):
+        kind, key, payload = line.split("\t")
+        yield _Record(kind, int(key), payload)
+
+
+def _lines_of(arguments: list[str], texts: Iterator[bytes]) -> Iterator[str]:
+    """The lines that the program writes for what it reads; it is not run for an empty partition."""
     first = next(texts, b"")
     if not first:
         return
     with tempfile.TemporaryFile() as told:
-        command = [find_binary(), "cluster", "worker", *arguments, "--quiet", "--threads", "1"]
+        command = [find_binary(), "cluster", *arguments, "--quiet", "--threads", "1"]
         with subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told
         ) as stage:
@@ -188,8 +264,7 @@ def _run(arguments: list[str], texts: Iterator[bytes]) -> Iterator[_Record]:
             feeding.start()
             assert stage.stdout is not None
             for line in stage.stdout:
-                kind, key, payload = line.decode().rstrip("\n").split("\t")
-                yield _Record(kind, int(key), payload)
+                yield line.decode().rstrip("\n")
             feeding.join()
         if failed:
             raise failed[0]
