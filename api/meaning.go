@@ -22,6 +22,7 @@ type Meaning struct {
 	Depth        int           `ask:"depth" group:"Vectors" default:"100" range:"1..1048576" not:"root: it is for rrf" help:"rrf: length of the lists that are combined"`
 
 	words string // of the query, if Encode left none
+	made  string // the parameter by which Vector was made; "" if it was given
 }
 
 // encodeOnly is the value of Meaning.Encode by which words do not count.
@@ -80,13 +81,16 @@ func Encode(ctx context.Context, e *encoder.Encoder, asked ...*Search) error {
 		for n, x := range vectors[i] {
 			q.Vector[n] = float64(x)
 		}
-		if q.Encode == encodeOnly {
+		if q.made = "encode"; q.Encode == encodeOnly {
 			q.words, q.Query = q.Query, ""
 		}
 		q.Encode = ""
 	}
 	return nil
 }
+
+// TakeVector has the question rank by the vector of another, which Encode made.
+func (q *Meaning) TakeVector(of *Meaning) { q.Vector, q.made = of.Vector, of.made }
 
 // encoderError is an error of an encoder.
 type encoderError struct{ error }

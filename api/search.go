@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,7 +198,7 @@ func (q *Search) Ask(about *About, r *search.Request, words string) error {
 		near.Filter, filter = filter, nil
 		r.Nearest = &near
 		if err := search.CheckNearest(about.Schema, r); err != nil {
-			return wrong("vector", err)
+			return wrong(cmp.Or(q.made, "vector"), err)
 		}
 		if none && !q.Weighted.given() {
 			return nil

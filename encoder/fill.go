@@ -36,9 +36,14 @@ func (e *Encoder) Fill(ctx context.Context, schema *fields.Schema, field string,
 	if err != nil {
 		return err
 	}
+	f := &schema.Fields[at]
 	for i, d := range of {
 		if vectors[i] == nil {
 			continue
+		}
+		if len(vectors[i]) != f.Dim {
+			return fmt.Errorf("encoder %s: its vectors have %d dimensions, and the field %q has %d", e.name,
+				len(vectors[i]), f.Name, f.Dim)
 		}
 		d.Fields = slices.Clone(d.Fields) // passages share it
 		for len(d.Fields) <= at {

@@ -287,25 +287,31 @@ func (f *Field) checkNorm(n float32) error {
 // maxFloat16 is the smallest number that rounds to an infinity in 16 bits.
 const maxFloat16 = 65520
 
-const example = "meaning:vector:384:optional"
-
 // VectorField returns the number of the vector field of a name, or of the only one if the name is
 // empty. The schema may be nil.
-func (s *Schema) VectorField(name string) (int, error) {
-	if s == nil {
-		return 0, errors.New("the documents have no fields: declare one for vectors, such as " + example)
+func (s *Schema) VectorField(name string) (int, error) { return s.One(Vector, name) }
+
+// One returns the number of the field of a type, Vector or Sparse, with a name, or of the only one
+// if the name is empty. The schema may be nil.
+func (s *Schema) One(t Type, name string) (int, error) {
+	what, such := "vectors", "meaning:vector:384:optional"
+	if t == Sparse {
+		what, such = "weighted tokens", "tokens:sparse"
 	}
-	list := s.Of(Vector)
-	names := s.Names(func(f *Field) bool { return f.Type == Vector })
+	if s == nil {
+		return 0, fmt.Errorf("the documents have no fields: declare one for %s, such as %s", what, such)
+	}
+	list := s.Of(t)
+	names := s.Names(func(f *Field) bool { return f.Type == t })
 	switch at := slices.Index(names, name); {
 	case len(list) == 0:
-		return 0, errors.New("no field has the type vector: declare one, such as " + example)
+		return 0, fmt.Errorf("no field has the type %v: declare one, such as %s", t, such)
 	case name == "" && len(list) > 1:
-		return 0, fmt.Errorf("name a vector field: %s", strings.Join(names, " or "))
+		return 0, fmt.Errorf("name a %v field: %s", t, strings.Join(names, " or "))
 	case name == "":
 		return list[0], nil
 	case at < 0:
-		return 0, fmt.Errorf("unknown vector field %q: want %s", name, strings.Join(names, " or "))
+		return 0, fmt.Errorf("unknown %v field %q: want %s", t, name, strings.Join(names, " or "))
 	default:
 		return list[at], nil
 	}

@@ -126,7 +126,7 @@ func (f *fieldWriter) add(worker int, b *text.Batch) error {
 		values := f.vectors.Batch(b.Seq)
 		for i := range b.Docs {
 			if err := values.Add(b.Docs[i].Fields); err != nil {
-				return fmt.Errorf("%s: %w", b.Where(i), err)
+				return fmt.Errorf("%s, %q: %w", b.Where(i), b.Docs[i].ID, err)
 			}
 		}
 		if err := f.vectors.Put(values); err != nil {

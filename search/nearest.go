@@ -70,32 +70,20 @@ type VectorScore struct {
 
 // VectorField returns the vector field of a name, or the only one if the name is empty.
 func VectorField(schema *fields.Schema, name string) (*fields.Field, error) {
-	return fieldOf(schema, name, fields.Vector, "vectors")
+	return fieldOf(schema, name, fields.Vector)
 }
 
 // SparseField returns the field of weighted tokens of a name, or the only one if the name is empty.
 func SparseField(schema *fields.Schema, name string) (*fields.Field, error) {
-	return fieldOf(schema, name, fields.Sparse, "weighted tokens")
+	return fieldOf(schema, name, fields.Sparse)
 }
 
-func fieldOf(schema *fields.Schema, name string, t fields.Type, what string) (*fields.Field, error) {
-	if schema == nil {
-		return nil, ask.Refuse("%v: the documents of the index have no fields", t)
+func fieldOf(schema *fields.Schema, name string, t fields.Type) (*fields.Field, error) {
+	at, err := schema.One(t, name)
+	if err != nil {
+		return nil, ask.Refuse("%v: %w", t, err)
 	}
-	all := schema.Of(t)
-	names := schema.Names(func(f *fields.Field) bool { return f.Type == t })
-	switch at := schema.Find(name); {
-	case len(all) == 0:
-		return nil, ask.Refuse("%v: no field of the index has %s", t, what)
-	case name == "" && len(all) > 1:
-		return nil, ask.Refuse("%v: name a field: %s", t, strings.Join(names, " or "))
-	case name == "":
-		return &schema.Fields[all[0]], nil
-	case at < 0 || schema.Fields[at].Type != t:
-		return nil, ask.Refuse("%v: unknown %v field %q: want %s", t, t, name, strings.Join(names, " or "))
-	default:
-		return &schema.Fields[at], nil
-	}
+	return &schema.Fields[at], nil
 }
 
 // CheckNearest returns an error if a request for vectors cannot be answered with a schema.

@@ -72,6 +72,9 @@ func TestVectorsOverShards(t *testing.T) {
 				c.same(t, "/v1/search?vector=1,-0.5,0.25,2"+q+more)
 			}
 		}
+		for _, q := range []string{"", "&q=moon+dust", "&q=moon&vector_weight=0.1&word_weight=3&filter=place:here"} {
+			c.same(t, "/v1/search?vector=1,-0.5,0.25,2&k=7&explain=1"+q)
+		}
 		for path, want := range map[string]string{
 			"vector=1,2,3&q=moon":                  "a vector of 3 dimensions: want 4",
 			"vector=1,2,3,4&q=moon&fusion=rrf":     "a root adds with weights",

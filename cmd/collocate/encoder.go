@@ -203,7 +203,7 @@ func (f *searchFlags) encodeTopics(ctx context.Context, a *app, s *search.Search
 			f.vectors[i] = append(f.vectors[i], float32(x))
 		}
 		if len(asked[i].Vector) > 0 {
-			f.ask.Vector = asked[i].Vector
+			f.ask.Meaning.TakeVector(&asked[i].Meaning)
 		}
 	}
 	if len(without) > 0 {
