@@ -128,6 +128,24 @@ func (c *corpusFlags) analyzer() (text.Analyzer, error) {
 	return an, asFlags(api.SynonymsQuestion, err)
 }
 
+// noteAnalyzers says which fields have an analyzer of their own: words of a query that name no
+// field are split by that of the index.
+func (c *corpusFlags) noteAnalyzers(a *app, of text.Analyzer) {
+	if c.schema == nil {
+		return
+	}
+	var own []string
+	for _, f := range c.schema.Fields {
+		if f.Type == fields.Text && f.Analyzer != "" && text.Canonical(f.Analyzer) != text.Canonical(c.Analyzer) {
+			own = append(own, fmt.Sprintf("%s:(...) by %s", f.Name, f.Analyzer))
+		}
+	}
+	if len(own) > 0 {
+		a.note(fmt.Sprintf("the words of a query are split by %s, the analyzer of the index, and those in %s",
+			of.Name(), strings.Join(own, ", ")))
+	}
+}
+
 // readSchema sets the schema from --schema, or from --fields with types.
 func (c *corpusFlags) readSchema() (err error) {
 	switch {

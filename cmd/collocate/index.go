@@ -45,6 +45,7 @@ docs/bucket.md. With --engine gpu, words are numbered and sorted on a GPU, or on
 				return err
 			}
 			defer flags.close()
+			flags.noteAnalyzers(a, an)
 			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
 			build := func(dir string) error {
