@@ -63,10 +63,24 @@ func (r *Reader) Check(ctx context.Context, o CheckOptions) (err error) {
 	return nil
 }
 
+// Verify reads the whole index and verifies all checksums. If parts of it are in an object store,
+// they are fetched.
+func (r *Reader) Verify(ctx context.Context) (err error) {
+	if r.closed {
+		return ErrClosed
+	}
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
+	defer mmap.Recover(mmap.Guard(), &err)
+	return r.verify(ctx)
+}
+
 // verify verifies all checksums.
 func (r *Reader) verify(ctx context.Context) error {
-	for _, name := range []string{metaFile, termsFile, postingsFile, skipsFile, docsFile, textFile,
-		levelsFile, impactsFile, positionsFile, schemaFile, columnsFile, vectorsFile, storedFile} {
+	// What every query needs comes first, for files that are fetched meanwhile.
+	for _, name := range []string{metaFile, termsFile, docsFile, skipsFile, levelsFile, schemaFile,
+		columnsFile, postingsFile, impactsFile, vectorsFile, positionsFile, textFile, storedFile} {
 		if f := r.files[name]; f != nil {
 			if err := f.Verify(); err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(r.dir, name), err)

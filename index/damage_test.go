@@ -84,7 +84,7 @@ func damageable(t testing.TB) map[string][]byte {
 
 func openMemory(files map[string][]byte) (*Reader, error) {
 	r := &Reader{dir: "memory", files: map[string]*sections.File{}}
-	return r, r.open(func(name string) ([]byte, error) { return files[name], nil })
+	return r, r.open(func(name string) (content, error) { return content{data: files[name]}, nil })
 }
 
 // hash is a hash of a sequence of numbers and bytes.

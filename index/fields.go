@@ -80,7 +80,7 @@ func (r *Reader) openStored(f *sections.File) (err error) {
 }
 
 // openFields opens the indexes of the text fields, and checks that no file is missing.
-func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
+func (r *Reader) openFields(load func(name string) (content, error)) error {
 	s := r.fields.schema
 	if hasColumns(s) != (r.fields.columns != nil) || hasVectors(s) != (r.fields.vectors != nil) ||
 		s.Has(fields.IsStored) != (r.fields.stored != nil) {
@@ -89,7 +89,7 @@ func (r *Reader) openFields(load func(name string) ([]byte, error)) error {
 	for i, name := range r.fields.names {
 		folder := fieldsFolder + "/" + name
 		sub := &Reader{dir: filepath.Join(r.dir, fieldsFolder, name), files: map[string]*sections.File{}, part: true}
-		err := sub.open(func(file string) ([]byte, error) { return load(folder + "/" + file) })
+		err := sub.open(func(file string) (content, error) { return load(folder + "/" + file) })
 		if err != nil {
 			return err
 		}

@@ -259,7 +259,7 @@ func TestOpenAgainWhereReplaced(t *testing.T) {
 	dir := build(t, corpus, BuildOptions{})
 	for _, times := range []int{0, 1, 7, 1000} {
 		tries, replaced := 0, 0
-		r, err := openFolder(dir, func(r *Reader, folder *os.File, name string) ([]byte, error) {
+		r, err := openFolder(dir, func(r *Reader, folder *os.File, name string) (content, error) {
 			if name == metaFile {
 				tries++
 			}
@@ -271,7 +271,7 @@ func TestOpenAgainWhereReplaced(t *testing.T) {
 			if err := errors.Join(os.Rename(dir, old), os.CopyFS(dir, os.DirFS(old))); err != nil {
 				t.Fatal(err)
 			}
-			return nil, os.ErrNotExist
+			return content{}, os.ErrNotExist
 		})
 		if times == 1000 {
 			if err == nil || tries > times/2 {

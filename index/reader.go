@@ -216,6 +216,7 @@ import (
 
 	"github.com/collocate/collocate/bm25"
 	"github.com/collocate/collocate/internal/mmap"
+	"github.com/collocate/collocate/internal/partial"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/text"
 )
@@ -354,7 +355,7 @@ func OpenSegment(dir string) (*Reader, error) { return openFolder(dir, (*Reader)
 // openFolder opens the index in a folder; load returns the content of a file. It retries if the
 // index is replaced meanwhile, because the files of the old one are removed.
 func openFolder(dir string,
-	load func(r *Reader, folder *os.File, name string) ([]byte, error)) (*Reader, error) {
+	load func(r *Reader, folder *os.File, name string) (content, error)) (*Reader, error) {
 	for try := 0; ; try++ {
 		r := &Reader{dir: dir, files: map[string]*sections.File{}}
 		folder, err := os.Open(dir)
@@ -362,7 +363,7 @@ func openFolder(dir string,
 			return nil, r.notIndex()
 		}
 		err = mmap.Safely(func() error {
-			return r.open(func(name string) ([]byte, error) { return load(r, folder, name) })
+			return r.open(func(name string) (content, error) { return load(r, folder, name) })
 		})
 		replaced := err != nil && wasReplaced(folder, dir)
 		folder.Close()
@@ -376,13 +377,19 @@ func openFolder(dir string,
 	}
 }
 
-func (r *Reader) mapFile(folder *os.File, name string) ([]byte, error) {
+// content is the bytes of a file, and what brings those that are missing if it is not whole.
+type content struct {
+	data []byte
+	rest *sections.Rest
+}
+
+func (r *Reader) mapFile(folder *os.File, name string) (content, error) {
 	m, err := mmap.OpenAt(folder, name)
 	if err != nil {
-		return nil, err
+		return content{}, err
 	}
 	r.maps = append(r.maps, m)
-	return m.Data, nil
+	return content{m.Data, partial.Of(r.dir, name)}, nil
 }
 
 // wasReplaced reports whether the name dir now refers to another folder than the open one.
@@ -393,7 +400,7 @@ func wasReplaced(folder *os.File, dir string) bool {
 }
 
 // open opens the index; load returns the content of a file.
-func (r *Reader) open(load func(name string) ([]byte, error)) error {
+func (r *Reader) open(load func(name string) (content, error)) error {
 	m, stamp, err := r.openFile(metaFile, load)
 	if err != nil {
 		return err
@@ -474,15 +481,20 @@ func (r *Reader) open(load func(name string) ([]byte, error)) error {
 	return nil
 }
 
-func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sections.File, fileStamp, error) {
-	data, err := load(name)
+func (r *Reader) openFile(name string, load func(string) (content, error)) (*sections.File, fileStamp, error) {
+	c, err := load(name)
 	if name == metaFile && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil, fileStamp{}, r.notIndex()
 	}
 	if err != nil {
 		return nil, fileStamp{}, fmt.Errorf("open index: %w", err)
 	}
-	f, err := sections.Parse(data, magics[name], formatVersion)
+	var f *sections.File
+	if c.rest == nil {
+		f, err = sections.Parse(c.data, magics[name], formatVersion)
+	} else {
+		f, err = sections.ParsePart(c.data, c.rest, magics[name], formatVersion)
+	}
 	if err != nil {
 		return nil, fileStamp{}, r.named(name, err)
 	}
@@ -492,8 +504,8 @@ func (r *Reader) openFile(name string, load func(string) ([]byte, error)) (*sect
 				f.Version, oldestVersion, formatVersion))
 	}
 	r.files[name] = f
-	r.bytes += int64(len(data))
-	return f, stampOf(name, data), nil
+	r.bytes += int64(len(c.data))
+	return f, stampOf(name, c.data), nil
 }
 
 // isIndex reports whether a folder looks like an index.
@@ -590,7 +602,9 @@ func (r *Reader) openDocs(f *sections.File) (err error) {
 		return fmt.Errorf("corrupted: %d classes, %d kinds for %d documents", len(r.classes), len(low), docs)
 	}
 	r.numLow = copy(r.classLow[:], low)
-	r.ids, err = openIDs(f, docs, r.meta.flags&flagRunBlocks != 0)
+	if r.ids, err = openIDs(f, docs, r.meta.flags&flagRunBlocks != 0); err == nil && f.Partial() {
+		err = r.touchLengths() // they are read before a list is opened
+	}
 	return err
 }
 

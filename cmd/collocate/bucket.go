@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,8 +98,8 @@ func (f *bucketFlags) local(ctx context.Context, a *app, cmd *cobra.Command, arg
 		} else {
 			local = append(local, v.Dir)
 		}
-		if all && f.generation == 0 {
-			stop = append(stop, follow(ctx, a, v))
+		if all {
+			stop = append(stop, follow(ctx, a, v, f.generation == 0))
 		}
 	}
 	if f.generation > 0 && len(views) == 0 {
@@ -118,12 +119,29 @@ func (a *app) shown(dir string) string {
 // followEvery is how often a server asks for a newer generation: one request each time.
 const followEvery = 500 * time.Millisecond
 
-// follow shows the newest generation in a view, and tells a.arrived, until end is called.
-func follow(ctx context.Context, a *app, v *bucket.View) (end func()) {
+// follow fetches what is missing of a view and, if newest is set, shows the newest generation in it
+// and tells a.arrived, until end is called.
+func follow(ctx context.Context, a *app, v *bucket.View, newest bool) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+	missing := make(chan struct{}, 1)
+	missing <- struct{}{}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-missing:
+			}
+			if err := v.Fill(ctx); err != nil { // queries fetch what they need
+				a.log.Info("not all of the index was fetched", "index", v.Address(), "error", err)
+			}
+		}
+	})
+	wait.Go(func() {
+		if !newest {
+			return
+		}
 		failing := false
 		for {
 			select {
@@ -133,9 +151,11 @@ func follow(ctx context.Context, a *app, v *bucket.View) (end func()) {
 			}
 			changed, err := v.Refresh(ctx)
 			if changed {
-				select {
-				case a.arrived <- struct{}{}:
-				default: // one is told already
+				for _, to := range []chan struct{}{a.arrived, missing} {
+					select {
+					case to <- struct{}{}:
+					default: // one is told already
+					}
 				}
 			}
 			if err != nil && ctx.Err() == nil && !failing {
@@ -143,8 +163,8 @@ func follow(ctx context.Context, a *app, v *bucket.View) (end func()) {
 			}
 			failing = err != nil
 		}
-	}()
-	return func() { cancel(); <-done }
+	})
+	return func() { cancel(); wait.Wait() }
 }
 
 // changed describes an index in a bucket after a change.

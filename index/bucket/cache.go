@@ -13,11 +13,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/lockfile"
+	"github.com/collocate/collocate/internal/system"
 )
 
 // cache keeps segments on local disk. Processes share it: a segment appears there when it is whole,
@@ -28,6 +30,11 @@ import (
 type cache struct {
 	dir  string
 	most int64
+
+	// Files of more bytes are not fetched whole, but in blocks.
+	whole, block int64
+
+	grown atomic.Int64 // bytes fetched in blocks since there was last made room
 }
 
 const (
@@ -35,7 +42,12 @@ const (
 	cachedSegments = "segments"
 	views          = "views"
 	// atOnce is how many files are fetched or put at once.
-	atOnce = 4
+	atOnce = 8
+	// wholeBytes is the size up to which a file is fetched whole: one request then takes about as
+	// long as the two or three that its end and the first blocks would.
+	wholeBytes = 8 << 20
+	// fetchTimeout bounds how long a query waits for blocks.
+	fetchTimeout = 30 * time.Second
 )
 
 func newCache(o Options) (*cache, error) {
@@ -51,7 +63,7 @@ func newCache(o Options) (*cache, error) {
 			return nil, err
 		}
 	}
-	return &cache{o.Cache, cmp.Or(o.CacheBytes, defaultBytes)}, nil
+	return &cache{dir: o.Cache, most: cmp.Or(o.CacheBytes, defaultBytes), whole: wholeBytes}, nil
 }
 
 // path is where a segment is in the cache.
@@ -59,7 +71,8 @@ func (c *cache) path(g *generations.Generation, name string) string {
 	return filepath.Join(c.dir, cachedSegments, g.Index+"-"+name)
 }
 
-// link links a segment to a folder, after fetching it if the cache does not have it.
+// link links a segment to a folder, after fetching it if the cache does not have it: files of up to
+// wholeBytes whole, and the ends of larger ones.
 func (c *cache) link(ctx context.Context, store generations.Store, g *generations.Generation,
 	s *generations.Segment, to string) error {
 	from := c.path(g, s.Name)
@@ -97,14 +110,14 @@ func complete(dir string, s *generations.Segment) bool {
 
 // fetch fetches a segment, after making room for it.
 func (c *cache) fetch(ctx context.Context, store generations.Store, s *generations.Segment, to string) error {
-	c.makeRoom(s.Bytes)
+	c.makeRoom(c.atFirst(s))
 	temp, err := os.MkdirTemp(filepath.Dir(to), ".fetching-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(temp)
 	err = each(ctx, s.Files, func(ctx context.Context, f generations.File) error {
-		return fetchFile(ctx, store, s.Name, f, filepath.Join(temp, filepath.FromSlash(f.Name)))
+		return c.fetchFile(ctx, store, s.Name, f, filepath.Join(temp, filepath.FromSlash(f.Name)))
 	})
 	if err != nil {
 		return err
@@ -123,19 +136,23 @@ func (c *cache) fetch(ctx context.Context, store generations.Store, s *generatio
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func fetchFile(ctx context.Context, store generations.Store, segment string, f generations.File, to string) error {
+// fetchFile fetches a file, or its end.
+func (c *cache) fetchFile(ctx context.Context, store generations.Store, segment string, f generations.File, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	in, err := store.Open(ctx, generations.FileName(segment, f.Name), 0)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
 	out, err := os.Create(to)
 	if err != nil {
 		return err
 	}
+	if c.inBlocks(&f) {
+		return errors.Join(fetchEnd(ctx, store, segment, f, out), out.Close())
+	}
+	in, err := store.Open(ctx, generations.FileName(segment, f.Name), 0, 0)
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	defer in.Close()
 	sum := crc32.New(castagnoli)
 	n, err := io.Copy(io.MultiWriter(out, sum), io.LimitReader(in, f.Size+1))
 	if err := errors.Join(err, out.Close()); err != nil {
@@ -196,7 +213,7 @@ func (c *cache) makeRoom(bytes int64) {
 		filepath.WalkDir(k.path, func(_ string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() {
 				if info, err := e.Info(); err == nil {
-					k.bytes += info.Size()
+					k.bytes += system.Allocated(info)
 				}
 			}
 			return nil

@@ -8,7 +8,8 @@
 //	s, err := search.Open(v.Dir)
 //	changed, err := v.Refresh(ctx) // then s.Refresh()
 //
-// Segments are fetched whole, once, into a cache that views share. Their checksums are verified.
+// Segments are fetched into a cache that views share: files of up to 8 MB whole, larger ones in
+// blocks when a reader first needs them. All checksums are verified.
 //
 // A change is made in a view, by the same code as in a folder. Then its new segments are put into
 // the store, and the next generation is committed. If another process has committed meanwhile, the

@@ -25,8 +25,9 @@ type View struct {
 	root string // contains Dir
 	lock *os.File
 
-	mu sync.Mutex
-	g  *generations.Generation
+	mu   sync.Mutex
+	g    *generations.Generation
+	ends map[string]func() // for each segment in the folder: see follow
 }
 
 // Fetch returns the newest generation of the index at an address, with the default Options. If
@@ -89,7 +90,7 @@ func (x *Index) viewOf(ctx context.Context, g *generations.Generation) (*View, e
 	if err != nil {
 		return nil, err
 	}
-	v := &View{Dir: filepath.Join(root, x.Name()), of: x, root: root, lock: lock}
+	v := &View{Dir: filepath.Join(root, x.Name()), of: x, root: root, lock: lock, ends: map[string]func(){}}
 	if err = os.Mkdir(v.Dir, 0o777); err == nil {
 		err = v.show(ctx, g)
 	}
@@ -110,6 +111,7 @@ func (v *View) show(ctx context.Context, g *generations.Generation) error {
 		if err := v.of.cache.link(ctx, v.of.x.Store(), g, s, to); err != nil {
 			return err
 		}
+		v.ends[s.Name] = v.of.follow(s, to)
 	}
 	err := atomicfile.WriteFile(filepath.Join(v.Dir, index.SegmentsFile), func(f *atomicfile.File) error {
 		_, err := f.Write(g.Manifest)
@@ -126,6 +128,7 @@ func (v *View) show(ctx context.Context, g *generations.Generation) error {
 	for i := range old.Segments {
 		if name := old.Segments[i].Name; !g.Has(name) { // readers that have it open keep it
 			os.RemoveAll(filepath.Join(v.Dir, name))
+			v.forget(name)
 		}
 	}
 	return nil
@@ -182,7 +185,19 @@ func (v *View) Refresh(ctx context.Context) (changed bool, err error) {
 	}
 }
 
+func (v *View) forget(segment string) {
+	if end := v.ends[segment]; end != nil {
+		end()
+		delete(v.ends, segment)
+	}
+}
+
 // Close removes the folder. What has the index open may still read it.
 func (v *View) Close() error {
+	v.mu.Lock()
+	for name := range v.ends {
+		v.forget(name)
+	}
+	v.mu.Unlock()
 	return errors.Join(os.RemoveAll(v.root), lockfile.Release(v.lock))
 }

@@ -28,7 +28,7 @@ func (s Folder) path(name string) string { return filepath.Join(s.dir, filepath.
 
 // Read implements Store.
 func (s Folder) Read(ctx context.Context, name string, most int64) ([]byte, error) {
-	f, err := s.Open(ctx, name, 0)
+	f, err := s.Open(ctx, name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s Folder) Read(ctx context.Context, name string, most int64) ([]byte, erro
 }
 
 // Open implements Store.
-func (s Folder) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
+func (s Folder) Open(ctx context.Context, name string, from, size int64) (io.ReadCloser, error) {
 	if err := given.Context(ctx); err != nil {
 		return nil, err
 	}
@@ -53,6 +53,12 @@ func (s Folder) Open(ctx context.Context, name string, from int64) (io.ReadClose
 		if _, err := f.Seek(from, io.SeekStart); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
+	}
+	if size > 0 {
+		return struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(f, size), f}, nil
 	}
 	return f, nil
 }

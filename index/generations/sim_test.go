@@ -240,12 +240,15 @@ func (s simulated) Read(_ context.Context, name string, _ int64) ([]byte, error)
 	})
 }
 
-func (s simulated) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
+func (s simulated) Open(ctx context.Context, name string, from, size int64) (io.ReadCloser, error) {
 	data, err := s.Read(ctx, name, 0)
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(data[from:])), nil
+	if data = data[from:]; size > 0 {
+		data = data[:min(size, int64(len(data)))]
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
 func (s simulated) Create(_ context.Context, name string, data []byte) error {

@@ -21,8 +21,8 @@ type Store interface {
 	// Read returns the bytes of an object, which must not be more than most. The error wraps
 	// fs.ErrNotExist if there is no such object, and ErrNoBucket if there is no place for objects.
 	Read(ctx context.Context, name string, most int64) ([]byte, error)
-	// Open reads an object from a byte on.
-	Open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
+	// Open reads size bytes of an object from a byte on, or all that follow if size is 0.
+	Open(ctx context.Context, name string, from, size int64) (io.ReadCloser, error)
 	// Create makes an object unless there is one of that name: the error then wraps fs.ErrExist.
 	// After any other error the object may have been made, or may still be.
 	Create(ctx context.Context, name string, data []byte) error

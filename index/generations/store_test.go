@@ -78,7 +78,7 @@ func TestFolder(t *testing.T) {
 	if got := namesIn(t, s, "segments/"); !slices.Equal(got, want) {
 		t.Errorf("objects %q, want %q", got, want)
 	}
-	in, err := s.Open(ctx, "segments/b/index", 1)
+	in, err := s.Open(ctx, "segments/b/index", 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (s *Store) named(name string, err error) error {
 
 // Read implements generations.Store.
 func (s *Store) Read(ctx context.Context, name string, most int64) ([]byte, error) {
-	in, err := s.Open(ctx, name, 0)
+	in, err := s.Open(ctx, name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -78,12 +78,17 @@ func (s *Store) Read(ctx context.Context, name string, most int64) ([]byte, erro
 }
 
 // Open implements generations.Store.
-func (s *Store) Open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
+func (s *Store) Open(ctx context.Context, name string, from, size int64) (io.ReadCloser, error) {
 	o := minio.GetObjectOptions{}
-	if from > 0 {
-		if err := o.SetRange(from, 0); err != nil {
-			return nil, err
-		}
+	var err error
+	switch {
+	case size > 0:
+		err = o.SetRange(from, from+size-1)
+	case from > 0:
+		err = o.SetRange(from, 0)
+	}
+	if err != nil {
+		return nil, err
 	}
 	body, _, _, err := minio.Core{Client: s.client}.GetObject(ctx, s.bucket, s.prefix+name, o)
 	if err != nil {

@@ -67,6 +67,9 @@ type pages struct {
 	sums  []uint32
 	seen  []uint64     // one bit per verified page; accessed atomically
 	since atomic.Int64 // when seen was last cleared, as time since began
+	// nil if the file is whole, or what brings the rest and the pages that it has brought.
+	rest    *Rest
+	brought []uint64
 }
 
 // began is the origin of times, so that they do not follow the wall clock when that is set.
@@ -132,15 +135,27 @@ func (f *File) Check(b []byte) error {
 		return nil
 	}
 	from := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(p.data)))
-	for i := from >> pageShift; i <= (from+uintptr(len(b))-1)>>pageShift; i++ {
-		at := int(i) << pageShift
-		page := p.data[at:min(at+pageSize, len(p.data))]
-		if crc32.Checksum(page, castagnoli) != p.sums[i] {
-			return &DamageError{f.Path, int64(at), int64(at + len(page))}
+	return p.check(f.Path, int(from>>pageShift), int((from+uintptr(len(b))-1)>>pageShift))
+}
+
+// check verifies pages, whether or not they have been verified before.
+func (p *pages) check(path string, first, last int) error {
+	for i := first; i <= last; i++ {
+		for !p.good(i) {
+			if p.rest == nil {
+				return p.damaged(path, i)
+			}
+			if err := p.bring(path, i, last); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// Partial reports whether Touch may change bytes of the file, because it fetches what is missing or
+// damaged. What was read before must then not be used.
+func (f *File) Partial() bool { return f.pages != nil && f.pages.rest != nil }
 
 func (f *File) touch(first, last uintptr) error {
 	p := f.pages
@@ -155,40 +170,45 @@ func (f *File) touch(first, last uintptr) error {
 		if atomic.LoadUint64(&p.seen[word])&want == want {
 			continue
 		}
-		if from, to, ok := p.verify(int(word), want); !ok {
-			return &DamageError{f.Path, from, to}
+		for {
+			bad, ok := p.verify(int(word), want)
+			if ok {
+				break
+			}
+			if p.rest == nil {
+				return p.damaged(f.Path, bad)
+			}
+			if err := p.bring(f.Path, bad, int(last)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // verify compares the checksums of those of 64 pages that are wanted and not verified. If one is
-// wrong, it returns where.
-func (p *pages) verify(word int, want uint64) (from, to int64, ok bool) {
+// wrong, it returns which.
+func (p *pages) verify(word int, want uint64) (bad int, ok bool) {
 	known := atomic.LoadUint64(&p.seen[word])
 	for bit := range 64 {
 		if mask := uint64(1) << bit; want&mask != 0 && known&mask == 0 {
-			at := (word*64 + bit) << pageShift
-			page := p.data[at:min(at+pageSize, len(p.data))]
-			if crc32.Checksum(page, castagnoli) != p.sums[word*64+bit] {
-				return int64(at), int64(at + len(page)), false
+			if !p.good(word*64 + bit) {
+				return word*64 + bit, false
 			}
 			atomic.OrUint64(&p.seen[word], mask)
 		}
 	}
-	return 0, 0, true
+	return 0, true
 }
 
-// verifyAll verifies every page, even if it was verified before.
-func (p *pages) verifyAll() (from, to int64, ok bool) {
-	for i, sum := range p.sums {
-		at := i << pageShift
-		page := p.data[at:min(at+pageSize, len(p.data))]
-		if crc32.Checksum(page, castagnoli) != sum {
-			return int64(at), int64(at + len(page)), false
-		}
-	}
-	return 0, 0, true
+// page returns the bytes of a page.
+func (p *pages) page(i int) []byte {
+	at := i << pageShift
+	return p.data[at:min(at+pageSize, len(p.data))]
+}
+
+func (p *pages) damaged(path string, i int) error {
+	return &DamageError{path, int64(i) << pageShift, int64(i<<pageShift + len(p.page(i)))}
 }
 
 // Repair sets the checksums of a changed container's pages, sections and table to correct values,

@@ -4,6 +4,7 @@ package system
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -11,7 +12,11 @@ import (
 const (
 	RenamesOpen  = true  // an open file or folder can be renamed and removed
 	LocksFolders = false // TryLock works on folders
+	FillsMaps    = false // what is written to a file later shows in its maps
 )
+
+// Allocated returns how many bytes a file takes on disk.
+func Allocated(info fs.FileInfo) int64 { return info.Size() }
 
 // MapFile reads the first size bytes of a file: there are no maps. The file may then be closed.
 func MapFile(f *os.File, size int) ([]byte, error) {

@@ -4,8 +4,10 @@ package system
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,7 +15,16 @@ import (
 const (
 	RenamesOpen  = true // an open file or folder can be renamed and removed
 	LocksFolders = true // TryLock works on folders
+	FillsMaps    = true // what is written to a file later shows in its maps; holes take no space
 )
+
+// Allocated returns how many bytes a file takes on disk.
+func Allocated(info fs.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
+	}
+	return info.Size()
+}
 
 // MapFile maps the first size bytes of a file, read-only. The file may then be closed.
 func MapFile(f *os.File, size int) ([]byte, error) {

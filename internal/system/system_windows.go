@@ -2,6 +2,7 @@ package system
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"unsafe"
@@ -12,7 +13,11 @@ import (
 const (
 	RenamesOpen  = false // an open file or folder can be neither renamed nor removed
 	LocksFolders = false
+	FillsMaps    = false // what is written to a file later shows in its maps
 )
+
+// Allocated returns how many bytes a file takes on disk.
+func Allocated(info fs.FileInfo) int64 { return info.Size() }
 
 // MapFile maps the first size bytes of a file, read-only. The file may then be closed.
 func MapFile(f *os.File, size int) ([]byte, error) {
