@@ -259,8 +259,10 @@ type Reader struct {
 
 	fields *fieldReader // nil without a schema
 	closed bool         // the maps are gone
-	part   bool         // the index of a text field, inside another index
-	stamp  fileStamp    // stamp of the file "index"
+	// Lists being fetched ahead, which use the maps.
+	fetching sync.WaitGroup
+	part     bool      // the index of a text field, inside another index
+	stamp    fileStamp // stamp of the file "index"
 }
 
 // meta is the section "counts" of the file "index".
@@ -626,6 +628,12 @@ func (r *Reader) openImpacts(f *sections.File) (err error) {
 // Close unmaps the files. Nothing that came from the reader may be used afterwards; its own methods
 // then return [ErrClosed] if they return errors.
 func (r *Reader) Close() error {
+	r.fetching.Wait()
+	if r.fields != nil {
+		for _, f := range r.fields.texts {
+			f.fetching.Wait()
+		}
+	}
 	var first error
 	for _, m := range r.maps {
 		if err := m.Close(); err != nil && first == nil {
@@ -722,8 +730,13 @@ func (r *Reader) Lookup(word []byte) (Term, error) {
 	return r.dict.lookup(word)
 }
 
-// Prefetch loads what Open needs of a term into the processor's cache.
+// Prefetch loads what Open needs of a term into the processor's cache, or begins to fetch it if it
+// is in an object store, so that the lists of a query's words are fetched at the same time.
 func (r *Reader) Prefetch(t Term) {
+	if r.postingsFile.Partial() {
+		r.fetchList(t)
+		return
+	}
 	if t.DF > 1 && t.postings < uint64(len(r.postings)) {
 		prefetch(&r.postings[t.postings])
 	}
@@ -737,6 +750,19 @@ func (r *Reader) Prefetch(t Term) {
 		prefetch(&r.skips[t.skips+4*blocks])
 		prefetch(&r.skips[end-8])
 	}
+}
+
+// fetchList begins to fetch the list of a term. Open reports what fails.
+func (r *Reader) fetchList(t Term) {
+	size := uint64(len(r.postings) - tailPad)
+	if t.DF <= 1 || t.made != nil || t.postings > size || t.postingsLen > size-t.postings {
+		return
+	}
+	list := r.postings[t.postings : t.postings+t.postingsLen]
+	if r.postingsFile.Seen(list) {
+		return
+	}
+	r.fetching.Go(func() { _ = mmap.Safely(func() error { return r.postingsFile.Touch(list) }) })
 }
 
 // Term returns the term with that number.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/index/segments"
+	"github.com/collocate/collocate/internal/given"
 	"github.com/collocate/collocate/internal/partial"
 	"github.com/collocate/collocate/internal/sections"
 	"github.com/collocate/collocate/internal/system"
@@ -37,7 +38,8 @@ func (c *cache) atFirst(s *generations.Segment) (bytes int64) {
 }
 
 // fetchEnd makes a file of the full size that has only its end.
-func fetchEnd(ctx context.Context, store generations.Store, segment string, f generations.File, out *os.File) error {
+func fetchEnd(ctx context.Context, store generations.Store, segment string, f generations.File,
+	out *os.File) error {
 	if err := out.Truncate(f.Size); err != nil {
 		return err
 	}
@@ -50,7 +52,8 @@ func fetchEnd(ctx context.Context, store generations.Store, segment string, f ge
 	return err
 }
 
-func readRange(ctx context.Context, store generations.Store, segment, file string, from, to int64) ([]byte, error) {
+func readRange(ctx context.Context, store generations.Store, segment, file string,
+	from, to int64) ([]byte, error) {
 	in, err := store.Open(ctx, generations.FileName(segment, file), from, to-from)
 	if err != nil {
 		return nil, err
@@ -63,8 +66,8 @@ func readRange(ctx context.Context, store generations.Store, segment, file strin
 	return b, nil
 }
 
-// follow makes readers that open a segment in a folder fetch the blocks that they need, until end is
-// called. Those that have it open go on.
+// follow makes readers that open a segment in a folder fetch the blocks that they need, until end
+// is called. Those that have it open go on.
 func (x *Index) follow(s *generations.Segment, folder string) (end func()) {
 	files := map[string]*generations.File{}
 	for i := range s.Files {
@@ -98,8 +101,8 @@ func (x *Index) rest(segment string, f *generations.File, path string) *sections
 		defer cancel()
 		b, err := readRange(ctx, x.x.Store(), segment, f.Name, from, to)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("segment %s was removed from the store: its generation was superseded longer "+
-				"ago than the grace period", segment)
+			err = fmt.Errorf("segment %s was removed from the store: its generation was superseded "+
+				"longer ago than the grace period", segment)
 		}
 		if err != nil {
 			return nil, x.elsewhere(err)
@@ -128,6 +131,9 @@ func (c *cache) grow(bytes int64) {
 // Fill fetches what is still missing of what the view shows, first what every query needs, unless
 // it is more than the cache keeps.
 func (v *View) Fill(ctx context.Context) error {
+	if err := given.Context(ctx); err != nil {
+		return err
+	}
 	g := v.Generation()
 	var bytes int64
 	for i := range g.Segments {

@@ -79,8 +79,8 @@ func stocked(t *testing.T) (store *wild, local string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := fields.ParseList([]string{"title:text", "body:text", "tag:keyword", "year:number", "when:date",
-		"at:geo", "v:vector:16:optional"})
+	schema, err := fields.ParseList([]string{"title:text", "body:text", "tag:keyword", "year:number",
+		"when:date", "at:geo", "v:vector:16:optional"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,8 @@ func stocked(t *testing.T) (store *wild, local string) {
 
 // questions are asked of an index in a folder, each by its own reading of the files.
 var questions = []string{
-	"word1", "word1 word7 word300", "+word0 +word2", `"word1 word3"`, "word0 -word1", "title:word5", "word12*",
+	"word1", "word1 word7 word300", "+word0 +word2", `"word1 word3"`, "word0 -word1", "title:word5",
+	"word12*",
 	"word11~1", "#tag:t3", "year:[1950 TO 1960] word2", "#year:1910 word1", "#when:>2010-01-01 word4",
 	"word1^3 word2", "(word1 OR word9) word0", `"word0 word1"~3`,
 }
@@ -272,7 +273,9 @@ func TestStoreFailsWhileItIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for name, fails := range map[string]*atomic.Bool{"down": &store.down, "damages": &store.damages, "cuts": &store.cuts} {
+	for name, fails := range map[string]*atomic.Bool{
+		"down": &store.down, "damages": &store.damages, "cuts": &store.cuts,
+	} {
 		fails.Store(true)
 		failed := 0
 		for _, q := range questions {

@@ -110,6 +110,21 @@ func (f *File) Touch(b []byte) error {
 	return f.touch(first, last)
 }
 
+// Seen reports whether Touch has nothing to do.
+func (f *File) Seen(b []byte) bool {
+	p := f.pages
+	if p == nil || len(b) == 0 {
+		return true
+	}
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(p.data)))
+	for i := from >> pageShift; i <= (from+uintptr(len(b))-1)>>pageShift; i++ {
+		if !has(p.seen, int(i)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Forget makes Touch verify all pages again if the last time that it did so is at least as long ago
 // as given, so that pages that change while the file is open are noticed within that time. It takes
 // about 50 ns if it has nothing to do.

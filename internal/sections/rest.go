@@ -10,10 +10,10 @@ import (
 )
 
 // Rest brings what is missing of a file that is mapped before it is whole. Missing pages read as
-// zeros, so their checksums are wrong: Touch, Check and Verify fetch a page whose checksum is wrong,
-// and give an error only if what was fetched has a wrong checksum, too. So there is no list of what
-// is there that could be wrong after a crash, processes may share a file, and damage on the disk is
-// mended.
+// zeros, so their checksums are wrong: Touch, Check and Verify fetch a page whose checksum is
+// wrong, and give an error only if what was fetched has a wrong checksum, too. So there is no list
+// of what is there that could be wrong after a crash, processes may share a file, and damage on the
+// disk is mended.
 type Rest struct {
 	// Fetch returns the bytes of the file from one offset up to another. It may be called by
 	// several goroutines at once.
@@ -44,19 +44,23 @@ func EndBytes(size int64) int64 { return min(size, size/1024+size/128+64<<10) }
 // ParsePart is Parse for a file that may not be whole yet.
 func ParsePart(data []byte, rest *Rest, magic string, maxVersion uint32) (*File, error) {
 	f, err := Parse(data, magic, maxVersion)
-	if err != nil {
-		if err := rest.ends(data, magic, maxVersion); err != nil {
+	for _, step := range []func() error{
+		// The table has a checksum of the header, too, so that a wrong one is noticed.
+		func() error { return rest.header(data, magic, maxVersion) },
+		func() error { return rest.end(data) },
+		// The file may be of an older version.
+		func() error { return rest.bring(data, 0, min(pageSize, len(data))) },
+	} {
+		if err == nil {
+			break
+		}
+		if err := step(); err != nil {
 			return nil, err
 		}
-		if f, err = Parse(data, magic, maxVersion); err != nil {
-			// The header is not the one that ends wrote: the file is of an older version.
-			if err := rest.bring(data, 0, min(pageSize, len(data))); err != nil {
-				return nil, err
-			}
-			if f, err = Parse(data, magic, maxVersion); err != nil {
-				return nil, err
-			}
-		}
+		f, err = Parse(data, magic, maxVersion)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if f.pages != nil {
 		f.pages.rest, f.pages.brought = rest, make([]uint64, len(f.pages.seen))
@@ -74,17 +78,21 @@ func ParsePart(data []byte, rest *Rest, magic string, maxVersion uint32) (*File,
 	return f, err
 }
 
-// ends brings the end of a file, and the header that a file of the newest version has. The table
-// has a checksum of the header, too, so that a wrong one is noticed.
-func (r *Rest) ends(data []byte, magic string, version uint32) error {
+// header writes the header that a file of the newest version has.
+func (r *Rest) header(data []byte, magic string, version uint32) error {
 	var header [headerSize]byte
 	copy(header[:], magic)
 	order.PutUint32(header[8:], version)
 	if len(data) < headerSize+trailerSize {
 		return nil // which Parse reports
 	}
-	if err := r.Keep(header[:], 0); err != nil {
-		return err
+	return r.keep(data, header[:], 0)
+}
+
+// end brings the end of a file.
+func (r *Rest) end(data []byte) error {
+	if len(data) < headerSize+trailerSize {
+		return nil
 	}
 	from := len(data) - int(EndBytes(int64(len(data))))
 	if err := r.bring(data, from, len(data)); err != nil {
