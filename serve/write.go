@@ -37,7 +37,8 @@ type writeAnswer struct {
 	Notes   []string `json:"notes,omitempty"` // what may not be as intended
 	// Durable is true if the change is on disk and visible to searches. Otherwise it will be soon.
 	Durable bool `json:"durable"`
-	// Generation is that of the index with the change, if it is durable.
+	// Generation is that of the index with the change, if it is durable. In a bucket, --generation
+	// takes it.
 	Generation uint64 `json:"index_generation,omitempty"`
 }
 

@@ -129,6 +129,14 @@ func newest(t *testing.T, x *Index) map[string]string {
 		t.Fatal(err)
 	}
 	defer v.Close()
+	r, err := segments.Open(v.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.Generation() != v.Generation().Number {
+		t.Errorf("the folder has generation %d, want %d", r.Generation(), v.Generation().Number)
+	}
 	return contents(t, v.Dir)
 }
 

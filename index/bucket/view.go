@@ -113,8 +113,12 @@ func (v *View) show(ctx context.Context, g *generations.Generation) error {
 		}
 		v.ends[s.Name] = v.of.follow(s, to)
 	}
-	err := atomicfile.WriteFile(filepath.Join(v.Dir, index.SegmentsFile), func(f *atomicfile.File) error {
-		_, err := f.Write(g.Manifest)
+	manifest, err := segments.Numbered(g.Manifest, g.Number)
+	if err != nil {
+		return err
+	}
+	err = atomicfile.WriteFile(filepath.Join(v.Dir, index.SegmentsFile), func(f *atomicfile.File) error {
+		_, err := f.Write(manifest)
 		return err
 	})
 	if err != nil {

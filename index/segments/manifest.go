@@ -1,10 +1,12 @@
 package segments
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -187,28 +189,44 @@ func (m *manifest) rename() error {
 
 // write makes this generation the newest. The folders of its segments must be synced to disk.
 func (m *manifest) write(dir string) error {
+	return atomicfile.WriteFile(manifestPath(dir), func(f *atomicfile.File) error { return m.encode(f) })
+}
+
+// encode is the inverse of parseManifest.
+func (m *manifest) encode(to io.Writer) error {
 	m.Analyzers = text.Version
 	about, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(manifestPath(dir), func(f *atomicfile.File) error {
-		w, err := sections.NewWriter(f, magic, version)
-		if err != nil {
-			return err
-		}
-		if err := w.Section("manifest", about); err != nil {
-			return err
-		}
-		for _, e := range m.Segments {
-			if e.Deleted > 0 {
-				if err := w.Section(e.Name, liveBytes(e.live)); err != nil {
-					return err
-				}
+	w, err := sections.NewWriter(to, magic, version)
+	if err != nil {
+		return err
+	}
+	if err := w.Section("manifest", about); err != nil {
+		return err
+	}
+	for _, e := range m.Segments {
+		if e.Deleted > 0 {
+			if err := w.Section(e.Name, liveBytes(e.live)); err != nil {
+				return err
 			}
 		}
-		return w.Close()
-	})
+	}
+	return w.Close()
+}
+
+// Numbered returns a manifest with another number for its generation: the one that it has where
+// generations are counted, such as in a bucket.
+func Numbered(manifest []byte, generation uint64) ([]byte, error) {
+	m, err := parseManifest(manifest)
+	if err != nil || m.Generation == generation {
+		return manifest, err
+	}
+	m.Generation = generation
+	var b bytes.Buffer
+	err = m.encode(&b)
+	return b.Bytes(), err
 }
 
 // Living reports whether a folder is an index with segments.
