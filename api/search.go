@@ -38,7 +38,7 @@ type Search struct {
 	Sort         string   `ask:"sort" group:"Answer" help:"sort by a field instead of by score: FIELD or FIELD:desc, or by several, as in year:desc,author; documents without a value come last"`
 	Tokens       int      `ask:"tokens" group:"Answer" range:"0.." not:"command http root python: programs choose hits, snippets and fields by their numbers" help:"leave out the last hits so that the answer has at most about so many tokens of a language model, four bytes each (0: all)"`
 	Explain      bool     `ask:"explain" group:"Answer" not:"mcp: explanations are long; python: hits have a method for it" help:"show the query as it was parsed, and what each part adds to the score"`
-	Partial      string   `ask:"partial" group:"Answer" default:"allow" one:"allow,refuse" not:"mcp: an answer says what it covers" help:"of an index in shards, of which some do not answer: allow: answer from the others, and say what the answer covers; refuse: do not answer"`
+	Partial      string   `ask:"partial" group:"Answer" default:"allow" one:"allow,refuse" not:"mcp: an answer says what it covers" help:"of an index in shards, of which some do not answer: allow: answer from the others, and say what the answer covers; refuse: do not answer, the default for several queries at once"`
 	Stats        bool     `ask:"stats" group:"Answer" not:"mcp: they are about speed; python: hits have the time" help:"show the work of the search and how long it took"`
 
 	Synonyms string `ask:"synonyms" group:"Ranking" help:"synonyms of the query's words, instead of those of the index: rules in the form of Solr with semicolons between them, as in car, auto; colour => color (of the command, a file of them); none for none"`

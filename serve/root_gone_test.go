@@ -129,9 +129,18 @@ func TestPartialAnswersAreRefused(t *testing.T) {
 			t.Errorf("%s without a shard: %d %s, want the shard that is missing", path, w.Code, w.Body)
 		}
 	}
-	w := call(c.root, "/search", `[{"q": "the", "partial": "refuse"}, {"q": "the"}]`)
-	if !strings.Contains(w.Body.String(), `"partial_answer"`) || strings.Contains(w.Body.String(), `"hits"`) {
-		t.Errorf("a batch: %s, want an error that ends it", w.Body)
+	for _, body := range []string{`[{"q": "the", "partial": "refuse"}, {"q": "the", "partial": "allow"}]`,
+		`[{"q": "the"}, {"q": "a"}]`} {
+		w := call(c.root, "/search", body)
+		if !strings.Contains(w.Body.String(), `"partial_answer"`) || strings.Contains(w.Body.String(), `"hits"`) {
+			t.Errorf("the batch %s: %s, want an error that ends it", body, w.Body)
+		}
+	}
+	for _, body := range []string{`[{"q": "the"}]`, // one query is not a batch
+		`[{"q": "the", "partial": "allow"}, {"q": "a", "partial": "allow"}]`} {
+		if w := call(c.root, "/search", body); !strings.Contains(w.Body.String(), `"answered":2`) {
+			t.Errorf("%s: %s, want the answers of two shards", body, w.Body)
+		}
 	}
 	if w := call(c.root, "/search?q=the&partial=perhaps", ""); w.Code != http.StatusBadRequest {
 		t.Errorf("a wrong value: %d %s", w.Code, w.Body)

@@ -138,7 +138,8 @@ class Search(TypedDict, total=False):
     partial: Annotated[
         str, "allow",
         "of an index in shards, of which some do not answer: allow: answer from the others, and "
-        "say what the answer covers; refuse: do not answer",
+        "say what the answer covers; refuse: do not answer, the default for several queries at "
+        "once",
     ]  # fmt: skip
     model: Annotated[
         str, None,

@@ -34,7 +34,7 @@ export interface Change {
   }[] // The first hundred of them.
   failed: number // Number of lines that are no document.
   ignored?: string[] // Fields of documents that the index does not have.
-  index_generation?: number // That of the index with the change, if it is durable.
+  index_generation?: number // That of the index with the change, if it is durable. In a bucket, --generation takes it.
   merged?: number // The number of segments that were merged.
   notes?: string[] // What may not be as intended.
 }
