@@ -227,6 +227,15 @@ def test_an_index_in_a_bucket(tmp_path):
         with pytest.raises(ValueError, match="compacted where it is"):
             ix.compact(tmp_path / "whole")
         assert ix.merge() == 0 and ix.compact() > 1
+        with Index(address, generation=2) as old:  # after the first add
+            assert sorted(old.search("cat").ids) == ["a", "b"] and len(old) == 3
+            assert sorted(pickle.loads(pickle.dumps(old)).search("cat").ids) == ["a", "b"]
+            assert sorted(old.weights().ids) == ["a", "b", "c"]
+            for change in (lambda: old.add({"e": "a cat"}), lambda: old.delete(["a"]), old.compact):
+                with pytest.raises(ValueError, match="only the newest generation"):
+                    change()
+        with pytest.raises(FileNotFoundError, match="99"):
+            Index(address, generation=99)
         assert sorted(pickle.loads(pickle.dumps(ix)).search("cat").ids) == ["b", "d"]
 
 

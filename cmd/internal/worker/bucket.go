@@ -10,9 +10,12 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// openAt opens the index in a folder, or the newest generation of one in a bucket.
-func openAt(ctx context.Context, path string) (*opened, error) {
+// openAt opens the index in a folder, or a generation of one in a bucket, the newest one for 0.
+func openAt(ctx context.Context, path string, generation uint64) (*opened, error) {
 	if !bucket.Is(path) {
+		if generation > 0 {
+			return nil, pipe.Valuef("generation: want the address of an index in a bucket, as in s3://bucket/news")
+		}
 		s, err := search.Open(path)
 		return &opened{s: s}, err
 	}
@@ -20,7 +23,7 @@ func openAt(ctx context.Context, path string) (*opened, error) {
 	if err != nil {
 		return nil, pipe.ValueError{Err: err}
 	}
-	view, err := x.View(ctx, 0)
+	view, err := x.View(ctx, generation)
 	if err != nil {
 		return nil, err
 	}

@@ -18,10 +18,11 @@ import (
 // its name says.
 func (w *Worker) export(ctx context.Context, c *pipe.Call) (reply pipe.Reply, err error) {
 	var a struct {
-		Path   string `json:"path"`
-		Out    string `json:"out"`
-		Field  string `json:"field"`
-		Memory int64  `json:"memory"`
+		Path       string `json:"path"`
+		Generation uint64 `json:"generation"`
+		Out        string `json:"out"`
+		Field      string `json:"field"`
+		Memory     int64  `json:"memory"`
 	}
 	if err := c.Decode(&a); err != nil {
 		return reply, err
@@ -38,7 +39,7 @@ func (w *Worker) export(ctx context.Context, c *pipe.Call) (reply pipe.Reply, er
 		return reply, pipe.Valuef("field: only a file for SciPy (.npz) has one field")
 	}
 	if bucket.Is(a.Path) {
-		o, err := openAt(ctx, a.Path)
+		o, err := openAt(ctx, a.Path, a.Generation)
 		if err != nil {
 			return reply, err
 		}

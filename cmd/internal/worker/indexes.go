@@ -12,12 +12,13 @@ import (
 // which later calls refer to it.
 func (w *Worker) openIndex(ctx context.Context, c *pipe.Call) (pipe.Reply, error) {
 	var a struct {
-		Path string `json:"path"`
+		Path       string `json:"path"`
+		Generation uint64 `json:"generation"`
 	}
 	if err := c.Decode(&a); err != nil {
 		return pipe.Reply{}, err
 	}
-	o, err := openAt(ctx, a.Path)
+	o, err := openAt(ctx, a.Path, a.Generation)
 	if err != nil {
 		return pipe.Reply{}, err
 	}

@@ -49,12 +49,20 @@ class Index:
     works after a fork and in other processes: it is pickled as its path.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, _temporary: bool = False):
+    def __init__(
+        self, path: str | os.PathLike[str], generation: int = 0, *, _temporary: bool = False
+    ):
+        """Opens the index in a folder, or at an address such as "s3://bucket/name".
+
+        generation: of an index in a bucket: what it was after this commit, for up to an hour. It
+            cannot be changed. 0 means the newest.
+        """
         if isinstance(path, str) and path.startswith(("http://", "https://")):
             raise ValueError(
                 f"{path} is a server, not a folder with an index: use collocate.connect({path!r})"
             )
         self.path: str = _place(path)
+        self._older = generation
         self._lock = threading.Lock()
         self._opened: tuple[Worker, int] | None = None
         self._closed = False
@@ -68,9 +76,13 @@ class Index:
         self._handle()
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Index:
-        """Opens the index in a folder, or at an address such as "s3://bucket/name"."""
-        return cls(path)
+    def open(cls, path: str | os.PathLike[str], generation: int = 0) -> Index:
+        """Opens the index in a folder, or at an address such as "s3://bucket/name".
+
+        generation: of an index in a bucket: what it was after this commit, for up to an hour. It
+            cannot be changed. 0 means the newest.
+        """
+        return cls(path, generation)
 
     @classmethod
     @asks(asked_of.Build)
@@ -124,6 +136,7 @@ class Index:
 
         Returns how many were added, and how many documents they replaced.
         """
+        self._newest()
         whole = bool(self.fields or self.stored_fields)
         if whole and asked.get("fields"):
             raise ValueError("fields=: the index has a schema, which names all fields")
@@ -139,6 +152,7 @@ class Index:
         query: as `collocate search` has it; of several words any may match, "*" matches all.
         Returns how many were deleted.
         """
+        self._newest()
         names = [] if ids is None else _ids(ids)
         if query is None and not names:
             return 0
@@ -152,6 +166,7 @@ class Index:
 
     def merge(self) -> int:
         """Merges segments where there are many of about the same size, and returns how many."""
+        self._newest()
         a = call("merge", {"path": self.path})
         self.refresh()
         return int(a.result["merged"])
@@ -162,6 +177,7 @@ class Index:
         out: a folder for an index without segments; this index then stays as it is.
         Returns how many segments were merged.
         """
+        self._newest()
         args = {"path": self.path} if out is None else {"path": self.path, "out": _folder(out)}
         a = call("compact", args)
         self.refresh()
@@ -175,7 +191,8 @@ class Index:
         field: the words or weighted tokens of this field; only for .npz.
         """
         out = os.path.abspath(os.fsdecode(path))
-        call("export", {"path": self.path, "out": out, "field": field, "memory": memory})
+        asked = {"out": out, "field": field, "memory": memory}
+        call("export", {"path": self.path, "generation": self._older, **asked})
 
     def weights(self, field: str = "") -> Weights:
         """How often each document has each word, or the weights of tokens, as a SciPy matrix.
@@ -196,6 +213,11 @@ class Index:
             call("close", {"index": opened[1]}, on=opened[0])
         self._handle()
 
+    def _newest(self) -> None:
+        """Older generations cannot be changed."""
+        if self._older:
+            raise ValueError("generation=: only the newest generation can be changed")
+
     def _check(self, generation: int) -> None:
         """Documents of older hits may have other numbers by now."""
         if generation != self._generation:
@@ -213,7 +235,8 @@ class Index:
             if self._closed:
                 raise ValueError("the index is closed")
             if self._opened is None or self._opened[0] is not w:
-                answer = call("open", {"path": self.path}, on=w)
+                asked = {"path": self.path, "generation": self._older}
+                answer = call("open", asked, on=w)
                 self._opened = (w, answer.result["index"])
                 self._stats = answer.result["stats"]
                 self._fields = (answer.result["fields"] or [], answer.result["stored"] or [])
@@ -249,7 +272,7 @@ class Index:
         self.close()
 
     def __reduce__(self) -> Any:
-        return (Index, (self.path,))
+        return (Index, (self.path, self._older))
 
     def __len__(self) -> int:
         """The number of documents, without deleted ones."""
