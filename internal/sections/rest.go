@@ -207,8 +207,8 @@ func (p *pages) bring(path string, first, last int) error {
 	at, end := from*size, min(to*size, len(p.sums))
 	start := at << pageShift
 	b, err := r.fetch(start, min(end<<pageShift, len(p.data)))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err != nil { // which names the place where the file is from
+		return err
 	}
 	for i := at; i < end; i++ {
 		page := b[(i-at)<<pageShift:]
