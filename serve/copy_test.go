@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/collocate/collocate/api"
 	"github.com/collocate/collocate/index/bucket"
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/index/segments"
@@ -177,5 +178,89 @@ func TestServersOfABucketAtOnce(t *testing.T) {
 	h, _ := atBucket(t, store)
 	if got := find(t, h, "zoo", "ant"); !slices.Equal(got, want) {
 		t.Errorf("documents %q, want %q", got, want)
+	}
+}
+
+// Servers of a bucket come and go under load: first two, then four, then three. Each answer is
+// whole and that of any other server, and what one commits all others find.
+func TestServersComeAndGo(t *testing.T) {
+	store := &failing{Store: generations.NewFolder(filepath.Join(t.TempDir(), "zoo"))}
+	const docs = "/v1/indexes/zoo/documents"
+	var all []func() // each shows a server what others have committed
+	var servers []*Server
+	more := func() {
+		h, look := atBucket(t, store)
+		look()
+		servers, all = append(servers, h), append(all, look)
+	}
+	more()
+	var lines strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&lines, `{"id":"d%03d","text":"bear%s owl%s"}`+"\n", i, strings.Repeat(" bear", i%7),
+			strings.Repeat(" owl", i%5))
+	}
+	must(t, servers[0], "POST", docs+"?refresh=true", lines.String(), 200)
+	queries := []string{"bear", "owl", "bear+owl"}
+	want := map[string]string{}
+	answer := func(h *Server, q string) string {
+		w := send(h, "GET", "/v1/indexes/zoo/search?k=50&q="+q, "")
+		if w.Code != http.StatusOK {
+			return fmt.Sprint(w.Code, " ", w.Body)
+		}
+		return fmt.Sprint(decode[api.Answer](t, w.Body.String()).Hits)
+	}
+	for _, q := range queries {
+		want[q] = answer(servers[0], q)
+	}
+	more()
+	var asked atomic.Pointer[[]*Server] // those that clients ask
+	use := func(list []*Server) {
+		list = slices.Clone(list)
+		asked.Store(&list)
+	}
+	use(servers)
+	var answers atomic.Int64
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for n := range 3 {
+		clients.Go(func() {
+			for i := n; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				list, q := *asked.Load(), queries[i%len(queries)]
+				if got := answer(list[i%len(list)], q); got != want[q] {
+					t.Errorf("%s: %s, want %s", q, got, want[q])
+					return
+				}
+				answers.Add(1)
+			}
+		})
+	}
+	load := func() {
+		for end := answers.Load() + 100; answers.Load() < end && !t.Failed(); {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	load()
+	more()
+	more()
+	use(servers)
+	load()
+	use(servers[1:]) // requests to the first that are on the way are answered before it is closed
+	load()
+	close(stop) // a new document changes the scores of others
+	clients.Wait()
+	if err := servers[0].Close(); err != nil {
+		t.Error(err)
+	}
+	must(t, servers[2], "POST", docs+"?refresh=true", `{"id":"new","text":"A zebra"}`, 200)
+	for i := range servers[1:] {
+		all[1+i]()
+		if got := find(t, servers[1+i], "zoo", "zebra"); !slices.Equal(got, []string{"new"}) {
+			t.Errorf("server %d finds %q, want the new document", 1+i, got)
+		}
 	}
 }
