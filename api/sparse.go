@@ -1,6 +1,9 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/collocate/collocate/fields"
@@ -11,13 +14,46 @@ import (
 
 // Weighted ranks documents by weighted tokens, alone or together with words.
 type Weighted struct {
-	Sparse       string  `ask:"sparse" group:"Vectors" help:"rank by the dot product of these weighted tokens, such as {\"solar\":80,\"eclipse\":150}, and those of documents, exactly: alone, or added to the score of the query's words, which then only add"`
+	Sparse       Tokens  `ask:"sparse" group:"Vectors" help:"rank by the dot product of these weighted tokens, such as {\"solar\":80,\"eclipse\":150}, and those of documents, exactly: alone, or added to the score of the query's words, which then only add"`
 	SparseField  string  `ask:"sparse_field" group:"Vectors" help:"the field with the documents' weighted tokens; it may be left out if there is only one"`
 	SparseWeight float64 `ask:"sparse_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the dot product beside words"`
 }
 
+// Tokens is the text of weighted tokens: an object, or tokens between blanks. In JSON it may also be
+// the object itself.
+type Tokens string
+
+// UnmarshalText takes the text.
+func (t *Tokens) UnmarshalText(text []byte) error {
+	*t = Tokens(text)
+	return nil
+}
+
+// MarshalText returns the text.
+func (t Tokens) MarshalText() ([]byte, error) { return []byte(t), nil }
+
+// UnmarshalJSON reads a string or an object.
+func (t *Tokens) UnmarshalJSON(b []byte) error {
+	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '{' {
+		*t = Tokens(b)
+		return nil
+	}
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		return errors.New(`want an object of tokens and weights, such as {"solar":80}, or a string`)
+	}
+	*t = Tokens(s)
+	return nil
+}
+
+// Shape implements shaped.
+func (t *Tokens) Shape() map[string]any {
+	return map[string]any{"oneOf": []any{map[string]any{"type": "string"}, map[string]any{
+		"type": "object", "additionalProperties": map[string]any{"type": "number", "minimum": 0}}}}
+}
+
 // given reports whether the question has weighted tokens.
-func (q *Weighted) given() bool { return strings.TrimSpace(q.Sparse) != "" }
+func (q *Weighted) given() bool { return strings.TrimSpace(string(q.Sparse)) != "" }
 
 // check returns an error if the weighted tokens of a question, or their options, make no sense.
 func (q *Weighted) check(r *search.Request) error {
@@ -80,7 +116,7 @@ func (q *Weighted) tokens(f *fields.Field) (list []query.Node, err error) {
 	for i := range t.Words {
 		word := string(t.Word(i))
 		if strings.HasPrefix(word, "{") || len(strings.Fields(word)) != 1 || strings.TrimSpace(word) != word {
-			return []query.Node{query.Term{Text: q.Sparse}}, nil
+			return []query.Node{query.Term{Text: string(q.Sparse)}}, nil
 		}
 		list = append(list, query.Boost{Part: query.Term{Text: word}, By: float64(t.Counts[i])})
 	}

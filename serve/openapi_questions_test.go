@@ -304,6 +304,9 @@ func inURL(q *api.Question) (list []any) {
 			s, about = map[string]any{"type": "string"}, about+" Several are separated by commas."
 		case s["oneOf"] != nil: // in a URL every value is a string
 			s = map[string]any{"type": "string", "example": "100"}
+			if p.Name == "sparse" {
+				s["example"] = "solar eclipse"
+			}
 		}
 		one := map[string]any{"name": p.Name, "in": "query", "description": about, "schema": s}
 		if p.Needed && len(p.Also) == 0 { // or the older name is given

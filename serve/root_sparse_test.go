@@ -61,6 +61,20 @@ func TestWeightedTokensOverShards(t *testing.T) {
 			c.same(t, "/v1/search?sparse="+tokens+q+more)
 		}
 	}
+	// In JSON the tokens may be an object.
+	for body, want := range map[string]string{
+		`{"sparse":{"t1":3,"t7":20,"t11":5},"q":"moon"}`:         `"hits":[{"rank":1,`,
+		`{"sparse":"{\"t1\":3,\"t7\":20,\"t11\":5}","q":"moon"}`: `"hits":[{"rank":1,`,
+		`{"sparse":[["t1",3]]}`:                                  "sparse: want an object of tokens and weights",
+		`{"sparse":{"t1":"3"}}`:                                  "a number",
+		`{"sparse":{"t1":1,"t1":2}}`:                             `\"t1\" is there twice`,
+	} {
+		for name, h := range map[string]http.Handler{"root": c.root, "whole": c.whole} {
+			if got := call(h, "/v1/search", body).Body.String(); !strings.Contains(got, want) {
+				t.Errorf("%s: %s: %s; want %s", name, body, got, want)
+			}
+		}
+	}
 	for path, want := range map[string]string{
 		"sparse=t1&sparse_field=place":    `unknown sparse field \"place\": want v`,
 		"sparse={&q=moon":                 "weights of tokens",

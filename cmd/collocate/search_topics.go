@@ -203,12 +203,13 @@ func (f *searchFlags) requestsOf(s *search.Searcher, r search.Request, topics []
 	}
 	for i, t := range topics {
 		if f.sparseOf != "" {
-			var ok bool
-			if ask.Sparse, ok = tokens[t.ID]; !ok {
+			weights, ok := tokens[t.ID]
+			if !ok {
 				return nil, fmt.Errorf("%s has no topic %s", f.sparseOf, t.ID)
 			}
+			ask.Sparse = api.Tokens(weights)
 		}
-		if all[i] = r; strings.TrimSpace(t.Text+ask.Sparse) == "" {
+		if all[i] = r; strings.TrimSpace(t.Text+string(ask.Sparse)) == "" {
 			continue // it has no answers
 		}
 		if err := ask.Ask(about, &all[i], t.Text); err != nil {

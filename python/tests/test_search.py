@@ -712,7 +712,7 @@ def test_weighted_tokens_beside_words():
         words = {h.doc: h.score for h in ix.search("dog", 50)}
         both = np.array([words.get(i, 0) for i in range(50)]) + 0.01 * dot
         text = collocate.weighted([query])[0]
-        for sparse in query, text:
+        for sparse in query, text, list(query.items()):
             found = ix.search("dog", 5, sparse=sparse, sparse_weight=0.01)
             assert found.docs.tolist() == np.argsort(-both, kind="stable")[:5].tolist()
         with pytest.raises(ValueError, match="not a whole number"):

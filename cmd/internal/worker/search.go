@@ -77,7 +77,7 @@ func (a *searchArgs) request(s *search.Searcher) (r search.Request, err error) {
 
 // ask sets the query of a request. An empty one finds nothing.
 func (a *searchArgs) ask(about *api.About, r *search.Request, text string) error {
-	if strings.TrimSpace(text+a.Sparse) == "" && r.Nearest == nil {
+	if strings.TrimSpace(text+string(a.Sparse)) == "" && r.Nearest == nil {
 		return nil
 	}
 	if err := a.Ask(about, r, text); err != nil {

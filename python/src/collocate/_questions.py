@@ -187,7 +187,7 @@ class Search(TypedDict, total=False):
     ]  # fmt: skip
     depth: Annotated[int, 100, "rrf: length of the lists that are combined"]
     sparse: Annotated[
-        str, "",
+        Union[str, object], "",
         "rank by the dot product of these weighted tokens, such as "
         "{\"solar\":80,\"eclipse\":150}, and those of documents, exactly: alone, or added to the "
         "score of the query's words, which then only add",

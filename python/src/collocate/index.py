@@ -380,7 +380,7 @@ class Index:
             args["synonyms"] = _rules(synonyms)
         if (vector := args.get("vector")) is not None:
             args["vector"] = np.asarray(vector, dtype=np.float64).ravel().tolist()
-        if isinstance(sparse := args.get("sparse"), Mapping):
+        if (sparse := args.get("sparse")) is not None and not isinstance(sparse, str):
             (args["sparse"],) = weighted([sparse])
         for name, value in (
             ("field_weights", field_weights), ("syntax", syntax), ("threads", threads),
