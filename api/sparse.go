@@ -19,8 +19,8 @@ type Weighted struct {
 	SparseWeight float64 `ask:"sparse_weight" group:"Vectors" default:"1" above:"0" range:"..1e6" help:"weight of the dot product beside words"`
 }
 
-// Tokens is the text of weighted tokens: an object, or tokens between blanks. In JSON it may also be
-// the object itself.
+// Tokens is the text of weighted tokens: an object, or tokens between blanks. In JSON it may be the
+// object itself.
 type Tokens string
 
 // UnmarshalText takes the text.

@@ -567,6 +567,23 @@ def test_weighted_tokens(tmp_path):
         collocate.weighted(matrix, ["solar"])
 
 
+def test_weights_in_fields_of_documents():
+    docs = [{"id": "d1", "vector": {"solar": 1.5}}, {"id": "d2", "vector": {"moon": 2}}]
+    with Index.build(docs, analyzer="impact:100") as ix:
+        assert ix.search("moon").ids.tolist() == ["d2"]
+        assert ix.add([{"id": "d3", "vector": {"moon": 5}}]) == (1, 0)
+        assert ix.search("moon").scores.tolist() == [500, 200]
+    pd = pytest.importorskip("pandas")
+    rows = pd.DataFrame(docs).rename(columns={"vector": "v"})
+    with Index.build(rows, analyzer="impact:100", fields="v") as ix:
+        assert ix.search("solar").ids.tolist() == ["d1"]
+    with pytest.raises(CollocateError, match='document 1: .*"moon": weight -2'):
+        Index.build([{"id": "1", "vector": {"moon": -2}}], analyzer="impact")
+    for dense in np.eye(2), rows:
+        with pytest.raises(TypeError, match="want a SciPy matrix"):
+            collocate.weighted(dense)
+
+
 def test_weights_as_matrices(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     docs = [

@@ -574,18 +574,29 @@ def build_call(
     fields, id_field = args.get("fields"), args.get("id_field")
     assert not isinstance(corpus, (str, os.PathLike))
     unique = do in ("build", "add") and not args.get("allow_duplicate_ids")
-    if whole:
+    if whole or _have_weights(corpus, args):
         with as_file(
             corpus, None, id_field, whole=True, need_ids=do == "add", unique=unique
         ) as path:
             given: dict[str, Any] = {"paths": [path], "format": "jsonl", "encoding": "utf-8"}
             if id_field:
                 given["id_field"] = id_field
+            if fields and not whole:
+                given["fields"] = [fields] if isinstance(fields, str) else list(fields)
             return call(do, {**rest, **given}, progress=tell, file=path or "")
     documents = Documents(corpus, fields, id_field, unique)
     if passes > 1:
         documents.again()
     return call(do, rest, passes=(documents.groups() for _ in range(passes)), progress=tell)
+
+
+def _have_weights(corpus: Any, args: dict[str, Any]) -> bool:
+    """Whether documents are mappings, or rows, that may have weighted tokens in a field."""
+    if not str(args.get("analyzer", "")).startswith("impact"):
+        return False
+    if isinstance(corpus, (list, tuple)):
+        return bool(corpus) and isinstance(corpus[0], Mapping)
+    return hasattr(corpus, "columns")
 
 
 @contextlib.contextmanager

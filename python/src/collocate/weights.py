@@ -45,7 +45,7 @@ def load_npz(path: str | os.PathLike[str]) -> Weights:
             f"{os.fspath(path)}: it has no array {e}: want a file of collocate index export --npz; "
             "weighted(scipy.sparse.load_npz(path), tokens) is for matrices of others"
         ) from None
-    except (ValueError, zipfile.BadZipFile, EOFError) as e:
+    except (ValueError, TypeError, zipfile.BadZipFile, EOFError) as e:
         raise ValueError(f"{os.fspath(path)}: {e}") from None
     return Weights(matrix, tokens, ids)
 
@@ -70,6 +70,8 @@ def weighted(vectors: Any, tokens: Sequence[str] | None = None) -> list[str]:
         return _rows(vectors.tocsr(), tokens)
     if tokens is not None:
         raise TypeError("tokens are the columns of a sparse matrix: other vectors name their own")
+    if hasattr(vectors, "columns") or hasattr(vectors, "shape") and len(vectors.shape) == 2:
+        raise TypeError("vectors: want a SciPy matrix, as in scipy.sparse.csr_matrix(array)")
     if isinstance(vectors, (str, bytes, Mapping)):
         raise TypeError("vectors: want several, as in [vector]")
     return [_text(v.items() if isinstance(v, Mapping) else v) for v in vectors]
