@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/collocate/collocate/index/generations"
 	"github.com/collocate/collocate/internal/s3"
@@ -17,6 +19,9 @@ type Index struct {
 	address string
 	x       *generations.Index
 	cache   *cache
+
+	mu        sync.Mutex
+	collected time.Time // when garbage was collected last
 }
 
 // Options say where segments are kept on local disk.
@@ -59,7 +64,7 @@ func Of(store generations.Store, address string, o Options) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Index{strings.TrimRight(address, "/"), generations.New(store), c}, nil
+	return &Index{address: strings.TrimRight(address, "/"), x: generations.New(store), cache: c}, nil
 }
 
 // Generations returns the generations of the index.

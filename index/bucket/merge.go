@@ -18,7 +18,8 @@ const lease = time.Minute
 
 // Merge merges segments where there are many of about the same size, or with all set all into one,
 // and returns how many it merged. Then it removes what was superseded longer ago than the grace
-// period. The error wraps generations.ErrLeased if another process is at it.
+// period, unless it did so within the last minute. The error wraps generations.ErrLeased if another
+// process is at it.
 func (x *Index) Merge(ctx context.Context, o segments.Options, all bool) (merged int, c generations.Collected, err error) {
 	if err := x.x.Probe(ctx); err != nil {
 		return 0, c, x.about(err)
@@ -33,10 +34,27 @@ func (x *Index) Merge(ctx context.Context, o segments.Options, all bool) (merged
 				break
 			}
 		}
+		if !x.collects() {
+			return nil
+		}
 		c, err = x.x.Collect(ctx)
 		return err
 	})
 	return merged, c, x.about(err)
+}
+
+// collectEvery is how long after a collection of garbage the next one of this process is due. It
+// lists all objects: at each merge that would be most of a store's work if there are many.
+const collectEvery = time.Minute
+
+func (x *Index) collects() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if now := time.Now(); x.collected.IsZero() || now.Sub(x.collected) > collectEvery {
+		x.collected = now
+		return true
+	}
+	return false
 }
 
 // leased calls do while it holds the lease. The context ends if it is lost.

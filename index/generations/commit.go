@@ -52,6 +52,7 @@ func (x *Index) Commit(ctx context.Context, base *Generation, change Change) (*G
 			return nil, err
 		case winner == nil && !x.late(base):
 			next.since = at
+			x.forget(next)
 			return next, nil
 		case winner == nil:
 			// The name may have been free again.
@@ -117,7 +118,8 @@ func (x *Index) follow(next, base *Generation) {
 // collector first commits that, in Dropped, and forgets it only when the objects of the segment are
 // gone, of which it removes first the one that Begin made. So a segment that has that object and is
 // not in base.Dropped was no garbage at base. If it becomes so later, then by a commit after base,
-// which next will meet.
+// which next will meet. One that this process began a short time ago needs no request: it becomes
+// garbage a grace period after its last object was made.
 func (x *Index) stillThere(ctx context.Context, base, next *Generation) error {
 	for i := range next.Segments {
 		name := next.Segments[i].Name
@@ -126,6 +128,9 @@ func (x *Index) stillThere(ctx context.Context, base, next *Generation) error {
 		}
 		if base.dropped(name) {
 			return fmt.Errorf("segment %s: %w", name, ErrCollected)
+		}
+		if x.isYoung(name, base.grace()) {
+			continue
 		}
 		_, err := x.store.Read(ctx, segmentsFolder+name+"/"+begunName, 1<<10)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -136,6 +141,15 @@ func (x *Index) stillThere(ctx context.Context, base, next *Generation) error {
 		}
 	}
 	return nil
+}
+
+// forget forgets when the segments of a generation were begun.
+func (x *Index) forget(g *Generation) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range g.Segments {
+		delete(x.begun, g.Segments[i].Name)
+	}
 }
 
 // publishTries is how often a generation is sent whose answers are lost.

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/collocate/collocate/internal/given"
@@ -22,6 +23,9 @@ type Index struct {
 	store  Store
 	clock  Clock
 	random func([]byte)
+
+	mu    sync.Mutex
+	begun map[string]time.Duration // by segment, when Begin was called; see stillThere
 
 	faults // of tests: what is left out of the protocol
 }
@@ -50,10 +54,30 @@ func (x *Index) NewName() string {
 // Begin makes the first object of a segment, before its files are put. The error wraps fs.ErrExist
 // if there is a segment of that name.
 func (x *Index) Begin(ctx context.Context, name string) error {
+	at := x.clock.Since()
 	if err := x.store.Create(ctx, FileName(name, begunName), []byte(x.token())); err != nil {
 		return fmt.Errorf("begin segment %s: %w", name, err)
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.begun == nil {
+		x.begun = map[string]time.Duration{}
+	}
+	x.begun[name] = at
 	return nil
+}
+
+// isYoung reports whether Begin was called for a segment so short a time ago that no collector can
+// take it for garbage yet.
+func (x *Index) isYoung(name string, grace time.Duration) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	at, ok := x.begun[name]
+	if ok && x.clock.Since()-at > grace/2 {
+		delete(x.begun, name)
+		ok = false
+	}
+	return ok
 }
 
 // FileName returns the name of the object of a segment's file.
