@@ -10,7 +10,6 @@ import (
 	"github.com/collocate/collocate/search/internal/ask"
 	"github.com/collocate/collocate/search/internal/batch"
 	"github.com/collocate/collocate/search/internal/eval"
-	"github.com/collocate/collocate/text"
 )
 
 // SearchBatch answers requests and yields the results in the order of the requests. A result is
@@ -80,30 +79,12 @@ func runBatch[T any](ctx context.Context, s *Searcher, requests iter.Seq[Request
 		if s.onGPU() && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			requests = s.limitAll(ctx, requests)
 		}
-		if s.onGPU() && text.OfWeights(s.analyzer.Name()) {
-			requests = ofImpacts(requests)
-		}
 		if s.gpu != nil && (b.Engine == engine.GPU || b.Engine == engine.Auto) {
 			batchOnGPU(ctx, s.gpu, requests, b, reuse, do, yield)
 		} else if s.e == nil {
 			overSegments(ctx, s, requests, b, do, yield)
 		} else {
 			batch.OnCores(ctx, s.e, requests, b, reuse, s.searchOne, do, yield)
-		}
-	}
-}
-
-// ofImpacts names the model of requests for weighted tokens that name none. A device takes these
-// for BM25, and leaves a model without a kernel to the cores.
-func ofImpacts(requests iter.Seq[Request]) iter.Seq[Request] {
-	return func(yield func(Request) bool) {
-		for r := range requests {
-			if r.Model == nil {
-				r.Model = Impact{}
-			}
-			if !yield(r) {
-				return
-			}
 		}
 	}
 }

@@ -11,14 +11,19 @@ import (
 
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/search/internal/eval"
+	"github.com/collocate/collocate/text"
 )
 
 // gpuPays reports whether a GPU should answer requests for which the cores would need the given
-// time: if that is more than twice the time to open the device and copy the postings to it, and the
-// given bytes of vectors. Twice, because both times are estimates, and the GPU then still has to
-// answer.
-func gpuPays(cores time.Duration, postings, vectors int64) bool {
-	loading := float64(postings)/(gpuPostings*float64(runtime.GOMAXPROCS(0))) + float64(vectors)/gpuVectors
+// time: if that is more than twice the time to open the device and copy the postings to it, which
+// are weighted tokens or words, and the given bytes of vectors. Twice, because both times are
+// estimates, and the GPU then still has to answer.
+func gpuPays(cores time.Duration, postings, vectors int64, weighted bool) bool {
+	speed := gpuPostings
+	if weighted {
+		speed = gpuWeighted
+	}
+	loading := float64(postings)/(speed*float64(runtime.GOMAXPROCS(0))) + float64(vectors)/gpuVectors
 	return cores.Seconds() > 2*(gpuOpening.Seconds()+loading)
 }
 
@@ -44,7 +49,8 @@ func MapAll[T any](ctx context.Context, s *Searcher, requests []Request, b Batch
 		if requests[0].Nearest != nil {
 			vectors = 5 * s.vectorBytes() // codes, and up to four bytes a number
 		}
-		return gpuPays(cores, postings, vectors) && realGPU(o.Device.Ordinal)
+		return gpuPays(cores, postings, vectors,
+			text.OfWeights(s.analyzer.Name())) && realGPU(o.Device.Ordinal)
 	}
 	return mapAll(ctx, s, requests, b, o, pays, do)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -87,7 +88,11 @@ func TestAutoTakesTheGPU(t *testing.T) {
 				c.name, onGPU, c.Index, len(got), len(c.requests), said, c.said)
 		}
 	}
-	if gpuPays(3*time.Second, 1e11, 0) || !gpuPays(3*time.Second, 1e6, 0) || gpuPays(3*time.Second, 1e6, 1e11) {
+	// On any number of cores, weighted tokens are there sooner.
+	words := int64(2 * gpuPostings * runtime.GOMAXPROCS(0))
+	if gpuPays(3*time.Second, 1e11, 0, false) || gpuPays(3*time.Second, 1e11, 0, true) ||
+		!gpuPays(3*time.Second, 1e6, 0, false) || gpuPays(3*time.Second, 1e6, 1e11, false) ||
+		gpuPays(4*time.Second, words, 0, false) || !gpuPays(4*time.Second, words, 0, true) {
 		t.Error("3 s on the cores: want that the GPU pays for 1e6 postings, and not for 1e11")
 	}
 }

@@ -87,7 +87,9 @@ func (s *Searcher) searchSegments(ctx context.Context, r Request) (*Result, erro
 
 // notForSegments returns the reason why the cores must answer a request on several segments, or "".
 func notForSegments(r *Request) string {
-	if _, usual := r.Model.(BM25); r.Model != nil && !usual {
+	_, usual := r.Model.(BM25)
+	_, impact := r.Model.(Impact) // of an index of weighted tokens; the device knows whether it is
+	if r.Model != nil && !usual && !impact {
 		return "for several segments, the device supports only bm25"
 	}
 	if r.Algorithm != Auto && r.Algorithm != Tiles {

@@ -122,6 +122,7 @@ type (
 	//	gpu-general       any number of words, in three launches
 	//	gpu-short         in a batch: all postings of a rare word that decides are scored
 	//	gpu-long          in a batch: the device chooses how it reads the lists
+	//	gpu-impacts       weighted tokens: whole tiles, above a score that a sample suggests
 	//	filter-lists      beside another: on the lists within a filter that is asked again
 	//
 	// With filter-lists the counts of Stats are of these lists.

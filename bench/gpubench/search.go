@@ -34,6 +34,7 @@ var searchJob = Job{
 			Run: func(t *check.Trial) error { return trySearchBatch(t, search.GPUOptions{Device: t.Dev.Which(0)}, true) }},
 		{Name: "search: two contexts of the device", Run: trySearchTwice},
 		{Name: "search: nearest vectors", Run: tryNearest},
+		{Name: "search: weighted tokens", Run: tryWeighted},
 	},
 	Measure: measureSearch,
 }

@@ -58,6 +58,9 @@ func measureSearch(ctx context.Context, dev *gpu.Device, quick bool) ([]check.Be
 	if err != nil {
 		return nil, err
 	}
+	if err := m.weighted(search.GPUOptions{Device: dev.Which(0)}, quick); err != nil {
+		return nil, err
+	}
 	b, err := readingSpeed(ctx, dev, quick)
 	return append(m.out, b...), err
 }

@@ -6,10 +6,12 @@ package gpu
 
 import (
 	"github.com/collocate/collocate/search/internal/device"
+	"github.com/collocate/collocate/search/internal/impactdevice"
 	"github.com/collocate/collocate/search/internal/nearest/ongpu"
 )
 
 func init() {
 	device.Register()
+	impactdevice.Register() // before the other
 	ongpu.Register()
 }

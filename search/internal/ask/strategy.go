@@ -43,6 +43,7 @@ const (
 	GPUGeneral                           // any number of words: plan, score and pick
 	GPUShort                             // in a batch: a word with few postings decides, all are scored
 	GPULong                              // in a batch: the device chooses how it reads the lists
+	GPUImpacts                           // weighted tokens: sums of tiles above a guessed threshold
 	FilterLists                          // besides another: on the lists within a filter that was asked before
 )
 
@@ -52,7 +53,7 @@ var strategyNames = choice.New[uint8]("strategy",
 	"or-guess-marks", "or-sample", "or-whole", "or-windows", "or-marks", "or-impacts", "and-guess",
 	"and-best-first", "and-blocks",
 	"tree-phrase", "tree-lists", "tree-conjunction", "tree-sparse", "tree-beside",
-	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long",
+	"gpu-pair", "gpu-one", "gpu-general", "gpu-short", "gpu-long", "gpu-impacts",
 	"filter-lists")
 
 // String returns the name. If parts of the index took different strategies, these are joined by a

@@ -381,3 +381,24 @@ func (e *Engine) Ready(ctx context.Context, r *ask.Request) (*Query, error) {
 	}
 	return nil, fmt.Errorf("search: %w", err)
 }
+
+// Terms looks up the words of a request that this segment has, without opening their lists. They
+// are valid until w is used again.
+func (e *Engine) Terms(w *TermsRoom, r *ask.Request) ([]model.Term, error) {
+	if e.whole == nil {
+		err := w.one.Find(&e.Lexicon, r)
+		return w.one.Terms, err
+	}
+	if err := w.all.Find(e.whole, r); err != nil {
+		return nil, err
+	}
+	w.terms = w.all.TermsOf(e.Segment, r.Mode, w.terms[:0])
+	return w.terms, nil
+}
+
+// TermsRoom is the memory of Terms.
+type TermsRoom struct {
+	one   lookup.Wording
+	all   lookup.Across
+	terms []model.Term
+}

@@ -17,46 +17,6 @@ import (
 	"github.com/collocate/collocate/search/internal/searchtest"
 )
 
-// weighted returns an index of weighted tokens with lists of all forms: without a copy, and with
-// short, medium and long parts. Tokens occur together in runs of documents, so that blocks differ.
-func weighted(rng *rand.Rand, docs, words int) *searchtest.Plain {
-	p := &searchtest.Plain{Lengths: make([]uint32, docs), Analyzer: "impact"}
-	for d := range p.Lengths {
-		p.Lengths[d] = 1 + rng.Uint32N(500)
-	}
-	shares := []float64{0.0005, 0.004, 0.012, 0.04, 0.1, 0.2, 0.6, 1}
-	for w := range words {
-		share := shares[rng.IntN(len(shares))]
-		most := []uint32{1, 20, 255}[rng.IntN(3)]
-		if share < 0.001 {
-			most = 60_000 // no copy, so any weight
-		}
-		var list, tfs []uint32
-		for d := 0; d < docs; d++ {
-			topical := d/700%words == w
-			if rng.Float64() < share || topical && share >= 0.004 && rng.Float64() < 0.3 {
-				list, tfs = append(list, uint32(d)), append(tfs, 1+rng.Uint32N(most))
-			}
-		}
-		if len(list) == 0 {
-			list, tfs = []uint32{rng.Uint32N(uint32(docs))}, []uint32{most}
-		}
-		p.Words = append(p.Words, fmt.Sprintf("w%03d", w))
-		p.Docs, p.TFs = append(p.Docs, list), append(p.TFs, tfs)
-	}
-	return p
-}
-
-// someWeights gives words of an index whole weights.
-func someWeights(rng *rand.Rand, p *searchtest.Plain) (words []ask.Word) {
-	for _, w := range p.Words {
-		if rng.IntN(4) > 0 {
-			words = append(words, ask.Word{Text: w, Weight: float64(1 + rng.IntN(300))})
-		}
-	}
-	return words
-}
-
 // Copies of lists give the results of the definition on all CPU levels: alone, within sets, above a
 // score, by several cores, and in several segments.
 func TestImpactsGiveTheDefinition(t *testing.T) { cputest.Levels(t, testImpacts) }
@@ -66,13 +26,13 @@ func testImpacts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(491, 492))
 	taken := 0
 	for i := range trials.Cases(12) {
-		p := weighted(rng, []int{300, 4096, 9000, 20_000}[i%4], 4+rng.IntN(14))
+		p := searchtest.Weighted(rng, []int{300, 4096, 9000, 20_000}[i%4], 4+rng.IntN(14))
 		s := write(t, p, searchtest.IndexDir(root, i))
 		cut := rng.Uint32N(uint32(len(p.Lengths)))
 		several := writeSegments(t, p, []uint32{0, cut, uint32(len(p.Lengths))},
 			searchtest.IndexDir(root, i)+"s")
 		for range 4 {
-			r := ask.Request{Words: someWeights(rng, p), K: []int{1, 10, 200, 1000, 50_000}[rng.IntN(5)]}
+			r := ask.Request{Words: searchtest.SomeWeights(rng, p), K: []int{1, 10, 200, 1000, 50_000}[rng.IntN(5)]}
 			if len(r.Words) < 2 {
 				continue
 			}
@@ -136,7 +96,7 @@ func atLeast(hits []ask.Hit, score float32) []ask.Hit {
 // Weights that are no whole numbers, and sums that float32 does not have, are left to the other
 // strategies, whose sums are in the order of the query.
 func TestImpactsWantWholeWeights(t *testing.T) {
-	p := weighted(rand.New(rand.NewPCG(493, 494)), 9000, 12)
+	p := searchtest.Weighted(rand.New(rand.NewPCG(493, 494)), 9000, 12)
 	s := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 0))
 	for _, c := range []struct {
 		weight float64

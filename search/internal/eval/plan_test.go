@@ -95,8 +95,8 @@ func TestEveryStrategyIsTaken(t *testing.T) {
 			try(s, p, ask.Or, 10, a, b)
 		}
 	}
-	p = weighted(rand.New(rand.NewPCG(497, 498)), 9000, 12)
-	weights := ask.Request{Words: someWeights(rand.New(rand.NewPCG(1, 1)), p), K: 10}
+	p = searchtest.Weighted(rand.New(rand.NewPCG(497, 498)), 9000, 12)
+	weights := ask.Request{Words: searchtest.SomeWeights(rand.New(rand.NewPCG(1, 1)), p), K: 10}
 	found, err := write(t, p, searchtest.IndexDir(searchtest.Scratch(t), 1)).Search(context.Background(), weights)
 	if err != nil {
 		t.Fatal(err)
