@@ -18,8 +18,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// A GPU answers queries of weighted tokens, alone and in batches. Beside words the cores do, and the
-// statistics say so.
+// A GPU answers queries of weighted tokens, alone and in batches. Beside words the cores do, and
+// the statistics say so.
 func TestWeightedTokensOnAGPU(t *testing.T) {
 	schema, err := fields.ParseList([]string{"body:text", "v:sparse"})
 	if err != nil {

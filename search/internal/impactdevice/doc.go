@@ -8,10 +8,10 @@
 //
 // A query of SPLADE's shape has 43 tokens with lists of 4% of the documents, so it adds up 15
 // million postings of 8.8 million documents. They take some 3.3 bytes each, 50 MB, which an H200
-// reads in 11 microseconds. Adding to shared memory is the other bound: a multiprocessor adds about
-// nine of 32 random places per cycle, which is 8 microseconds for all of them. Both are below the 50
-// of 20,000 queries a second, so inverted lists that are read as they are will do, and no forward
-// index is needed.
+// reads in 11 microseconds. Adding to shared memory is the other bound: if a multiprocessor adds
+// nine places per cycle, that is 8 microseconds for all of them. Both are below the 50 of 20,000
+// queries a second, so inverted lists that are read as they are will do, and no forward index is
+// needed.
 //
 // # How a query is answered
 //

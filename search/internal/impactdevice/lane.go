@@ -30,7 +30,7 @@ const (
 
 const (
 	lanes = 3
-	// laneRequests is the maximum number of requests of a launch, and laneLists that of their lists.
+	// laneRequests is the maximum number of requests of a launch, laneLists that of their lists.
 	laneRequests = 256
 	laneLists    = 1 << 15
 	// mostAnswers is the maximum K, and leastRoom the least number of documents of a request that
