@@ -29,8 +29,8 @@ type BuildOptions struct {
 	// StoreText keeps the documents' text, for snippets. If the schema stores all text fields,
 	// their text is kept in any case.
 	StoreText bool
-	// Positions keeps the position of each word in its documents, which phrase queries need. They
-	// are computed on CPU cores: engine.GPU with Positions is an error.
+	// Positions keeps the position of each word in its documents, which phrase queries need. CPU
+	// cores find them, whatever the engine.
 	Positions bool
 	// Reorder puts the documents into a better order once all are known; see the function Reorder.
 	Reorder bool

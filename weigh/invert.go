@@ -25,7 +25,8 @@ type InvertOptions struct {
 	// it to debug.SetMemoryLimit keeps garbage within it, too.
 	Memory  int64
 	TempDir string // "" means os.TempDir
-	// Positions keeps the positions of words in the documents. It needs CPU cores, not a GPU.
+	// Positions keeps the positions of words in the documents. CPU cores find them, whatever the
+	// engine.
 	Positions bool
 	// MaxWord is the largest length of a word in bytes; 0 means no limit. A longer word is an
 	// error.
@@ -106,15 +107,14 @@ func Invert(ctx context.Context, c *text.Corpus, o InvertOptions) (*Inversion, e
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
 	}
-	if o.Positions && o.Engine == engine.GPU {
-		return nil, errors.New("positions of words are not supported on a GPU; use weigh.InvertOptions.Engine=" +
-			"multicore")
-	}
 	if err := checkWeights(o.Analyzer, o.Positions, o.Engine); err != nil {
 		return nil, err
 	}
 	if err := gpu.CheckSeveral(o.Engine, o.Also); err != nil {
 		return nil, err
+	}
+	if o.Positions { // for which there is no kernel
+		o.Engine, o.Also = engine.Multicore, nil
 	}
 	o.Threads = BoundThreads(o.Threads, o.Memory)
 	corpus := *c

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/collocate/collocate/api"
+	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index"
 	"github.com/collocate/collocate/index/bucket"
 )
@@ -48,6 +49,9 @@ docs/bucket.md. With --engine gpu, words are numbered and sorted on a GPU, or on
 			flags.noteAnalyzers(a, an)
 			measured := a.meter(a.stats)
 			flags.hint(cmd, a, args)
+			if ask.Positions && a.engine == engine.GPU {
+				a.note("positions of words are found on the cores, not on the GPU")
+			}
 			build := func(dir string) error {
 				return index.Build(cmd.Context(), dir, flags.corpus(a, args, ask.Out), index.BuildOptions{
 					Analyzer:          an,

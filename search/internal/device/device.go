@@ -52,6 +52,7 @@ func newIndex(e *eval.Engine, dev *gpu.Device, lanes *lanePool) *Index {
 	g := &Index{s: e, dev: dev, slots: make(chan *gpuSlot, gpuSlots),
 		batch: make(chan *gpuSlot, generalSlots), lanes: lanes, words: newWordTable()}
 	g.short, _ = e.Analyzer.(text.ShortAnalyzer)
+	g.usual = unknown(e.ModelOf(nil))
 	return g
 }
 
@@ -75,6 +76,7 @@ func (g *Index) Memory() (free, total int64, err error) {
 type Index struct {
 	s     *eval.Engine
 	short text.ShortAnalyzer // the analyzer of the index, or nil
+	usual string             // why the device does not support the model of requests without one
 	dev   *gpu.Device
 	k     gpuKernels
 	pack  *gpuStore

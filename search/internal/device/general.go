@@ -29,7 +29,7 @@ func (g *Index) answerGeneral(ctx context.Context, requests []ask.Request, which
 	for _, i := range which {
 		r := requests[i]
 		r.Parallel, r.Algorithm, r.Trace = nil, ask.Auto, false
-		if why := unknown(r.Model); why != "" {
+		if why := g.unknown(r.Model); why != "" {
 			out[i].result, out[i].err = g.onCPU(ctx, r, why)
 			continue
 		}
@@ -112,8 +112,8 @@ func (g *Index) slotted(ctx context.Context, requests []ask.Request, queries []*
 // launch answers queries of one model and returns those that it could not answer.
 func (g *Index) launch(ctx context.Context, s *gpuSlot, model model.Model, queries []*eval.Query,
 	at []int, out []outcome) (again []int, err error) {
-	if len(queries) == 0 {
-		return nil, nil
+	if err := ctx.Err(); err != nil || len(queries) == 0 {
+		return nil, err
 	}
 	some := make([]slotQuery, len(queries))
 	for i, q := range queries {

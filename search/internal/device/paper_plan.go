@@ -149,8 +149,8 @@ func (g *Index) notByPaper(r *ask.Request) string {
 	switch {
 	case !paperAlgorithm(r.Algorithm):
 		return noAlgorithm
-	case unknown(r.Model) != "":
-		return unknown(r.Model)
+	case g.unknown(r.Model) != "":
+		return g.unknown(r.Model)
 	case g.s.Live != nil || r.Within != nil || r.IsTree():
 		return paperLimited
 	}

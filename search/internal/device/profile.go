@@ -29,7 +29,7 @@ func (g *Index) profileBatch(ctx context.Context, requests []ask.Request, runs i
 		return nil, errors.New("no requests")
 	}
 	for i := range requests {
-		if why := unknown(requests[i].Model); why != "" {
+		if why := g.unknown(requests[i].Model); why != "" {
 			return nil, ask.Refuse("%s", why)
 		}
 	}

@@ -106,7 +106,7 @@ func (a *resolver) takeApart(g *Index, r *ringRequest, q *resolvedRequest) {
 	within, ok := r.within(g)
 	k = int32(g.withLeftOut(int(k), within))
 	*q = resolvedRequest{general: !ok || k < 1 || k > gpuSmallK || r.mode > ask.And ||
-		r.rare != nil && (r.rare.IsTree() || unknown(r.rare.Model) != "")}
+		g.unknown(r.model()) != "" || r.rare != nil && r.rare.IsTree()}
 	if q.general {
 		return
 	}

@@ -192,6 +192,14 @@ const (
 	guessedWrong   = "the threshold that the device guessed was too high"
 )
 
+// unknown returns the reason why the device does not support the model of a request, or "".
+func (g *Index) unknown(m model.Model) string {
+	if m == nil {
+		return g.usual
+	}
+	return unknown(m)
+}
+
 // unknown returns the reason why the device does not support a model, or "". The kernels have the
 // models that it lists; the cores answer any other, such as a new one.
 func unknown(m model.Model) string {
@@ -211,7 +219,7 @@ func unknown(m model.Model) string {
 
 // search answers one request.
 func (g *Index) search(ctx context.Context, r ask.Request) (*ask.Result, error) {
-	if why := unknown(g.s.ModelOf(r.Model)); why != "" {
+	if why := g.unknown(r.Model); why != "" {
 		return g.onCPU(ctx, r, why)
 	}
 	if x, done := g.excerptFor(r.Within, askedAlone); x != nil {
