@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -234,6 +235,28 @@ func TestGPUCache(t *testing.T) {
 	}
 	if fallbacks > queries/2 {
 		t.Errorf("the cores answered %d of %d queries, want at most half", fallbacks, queries)
+	}
+	st, there := s.gpu.pack, 0
+	for id := range st.lists {
+		if st.lists[id].there {
+			there++
+		}
+	}
+	if n := len(st.here); n != there || n == 0 || n == len(st.lists) {
+		t.Errorf("%d lists are there, %d are known to be; want some and the same", there, n)
+	}
+	// Requests whose lists do not fit together are for the cores.
+	var all []ask.Request
+	for _, w := range p.Words {
+		all = append(all, ask.Request{Words: []ask.Word{{Text: w}}})
+	}
+	i := 0
+	for found, err := range s.SearchBatch(t.Context(), slices.Values(all), ask.Batch{Engine: engine.GPU}) {
+		want, err2 := s.Search(t.Context(), all[i])
+		if err = errors.Join(err, err2); err != nil || !slices.Equal(found.Hits, want.Hits) {
+			t.Fatalf("request %d: got %+v, %v; want %v", i, found, err, want)
+		}
+		i++
 	}
 }
 

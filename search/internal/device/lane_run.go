@@ -25,6 +25,8 @@ type laneRun struct {
 	m      *gpuModel
 	w      model.Weigher
 	unlock func()
+
+	tooLarge bool // the lists of the requests do not fit the device together
 }
 
 // counting is the numbers from 0.
@@ -190,6 +192,7 @@ func (r *laneRun) takeLane(model model.Model, lists func() []int,
 		return err
 	}
 	if r.m == nil {
+		r.tooLarge = lists != nil
 		return nil
 	}
 	if r.lane, err = g.lanes.take(g); err != nil {
@@ -315,10 +318,14 @@ func (r *laneRun) onCores(ctx context.Context, at []int32, most int) []int32 {
 func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 	g := r.b.g
 	var over []int32
+	why := manyLeftOut
+	if r.tooLarge {
+		why = tooLargeToHold
+	}
 	for _, i := range left {
 		q := r.requests[i].rare
 		tree := q != nil && (q.IsTree() || q.Within != nil)
-		if tree && g.elsewhere != nil || !tree && g.s.Live != nil {
+		if tree && g.elsewhere != nil || !tree && (g.s.Live != nil || r.tooLarge) {
 			over = append(over, i)
 		} else {
 			others = append(others, i)
@@ -332,7 +339,7 @@ func (r *laneRun) handOver(ctx context.Context, left []int32) (others []int32) {
 		if request.IsTree() {
 			found, err = g.elsewhere(ctx, request)
 		} else {
-			found, err = g.onCPU(ctx, request, manyLeftOut)
+			found, err = g.onCPU(ctx, request, why)
 		}
 		r.c.use(r.from+at, found, err)
 	})

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,7 @@ type gpuStore struct {
 	models []*gpuModel
 	pair   *gpu.Kernel
 	clock  atomic.Int64
+	here   []int // lists that bring has loaded
 	known  knownTerms
 	stream *gpu.Stream
 	terms  gpu.Buffer[gpuTerm] // space for withTerms while all lists are encoded
@@ -586,9 +588,15 @@ func (st *gpuStore) bring(ids []int) (bool, error) {
 	if st.g.x != nil {
 		return st.gather(ids)
 	}
-	wanted := map[int]bool{}
+	wanted, room := map[int]bool{}, listRoom{}
 	for _, id := range ids {
-		wanted[id] = true
+		if !wanted[id] {
+			wanted[id] = true
+			room.add(st.lists[id].room())
+		}
+	}
+	if room.postings > st.postings.size || room.extra > st.extra.size || room.rows > st.rows.size {
+		return false, nil // whatever leaves
 	}
 	var c gpuCarrier
 	for _, id := range ids {
@@ -605,6 +613,7 @@ func (st *gpuStore) bring(ids []int) (bool, error) {
 			st.remove(l)
 			return false, err
 		}
+		st.here = append(st.here, id)
 		for _, m := range st.models {
 			m.coded[id] = false
 		}
@@ -612,20 +621,19 @@ func (st *gpuStore) bring(ids []int) (bool, error) {
 	return true, st.stream.Sync(context.Background())
 }
 
-// evict removes the least recently used list; false if there is none to remove.
+// evict removes the least recently used lists, but for those to keep: one in evictShare of those
+// that are there, since finding them takes longer than removing them. It returns false if there is
+// none to remove.
 func (st *gpuStore) evict(keep map[int]bool) bool {
-	oldest, when := -1, int64(0)
-	for id := range st.lists {
-		l := &st.lists[id]
-		if u := l.used.Load(); l.there && !keep[id] && (oldest < 0 || u < when) {
-			oldest, when = id, u
-		}
+	old := slices.DeleteFunc(slices.Clone(st.here), func(id int) bool { return keep[id] })
+	slices.SortFunc(old, func(a, b int) int {
+		return cmp.Compare(st.lists[a].used.Load(), st.lists[b].used.Load())
+	})
+	for _, id := range old[:(len(old)+evictShare-1)/evictShare] {
+		st.remove(&st.lists[id])
 	}
-	if oldest < 0 {
-		return false
-	}
-	st.remove(&st.lists[oldest])
-	return true
+	st.here = slices.DeleteFunc(st.here, func(id int) bool { return !st.lists[id].there })
+	return len(old) > 0
 }
 
 // remove frees the space of a list.
