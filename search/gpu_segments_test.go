@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/collocate/collocate/docset"
 	"github.com/collocate/collocate/engine"
 	"github.com/collocate/collocate/index/segments"
 	"github.com/collocate/collocate/internal/gpu/gputest"
@@ -143,5 +144,105 @@ func TestManySegmentsOnGPU(t *testing.T) {
 	}
 	if i != len(requests) {
 		t.Errorf("%d answers, want %d", i, len(requests))
+	}
+}
+
+// Within a filter, and in a segment of which most documents were deleted, segments on a device
+// answer from lists of their own. The answers are those of the cores, alone and in a batch.
+func TestSegmentsWithinFiltersOnGPU(t *testing.T) {
+	a, err := text.ParseAnalyzer("whitespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "ix")
+	w, err := segments.NewWriter(dir, segments.Options{Analyzer: a})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	rng := rand.New(rand.NewPCG(52, 3))
+	word := func() string { return fmt.Sprint("w", int(rng.ExpFloat64()*8)) }
+	n := 0
+	for part := range 3 {
+		for range []int{700, 90, 300}[part] {
+			var words []string
+			for range 1 + rng.IntN(40) {
+				words = append(words, word())
+			}
+			n++
+			if err := w.Add(text.Document{ID: fmt.Sprint(n), Text: []byte(strings.Join(words, " "))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range n {
+		if i >= 790 && i%3 > 0 || i%50 == 0 {
+			if _, err := w.Delete(fmt.Sprint(i + 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	within := &Within{}
+	for _, segment := range s.Index().Segments() {
+		set := docset.New(segment.Reader.Docs())
+		for doc := range set.Len() {
+			if rng.IntN(6) == 0 {
+				set.Add(uint32(doc))
+			}
+		}
+		within.Sets = append(within.Sets, set)
+	}
+	var requests []Request
+	var want []*Result
+	for i := range 330 {
+		r := Request{Text: word() + " " + word() + " " + word(), K: []int{3, 10, 50}[i%3],
+			Mode: Mode(rng.IntN(2)), Within: within}
+		if i >= 300 {
+			r.Within = nil
+		}
+		found, err := s.Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests, want = append(requests, r), append(want, found)
+	}
+	dev, _ := gputest.Named(t)
+	if err := s.OpenGPU(t.Context(), GPUOptions{Device: dev.Which(0)}); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		i, left := 0, 0
+		for found, err := range s.SearchBatch(t.Context(), slices.Values(requests),
+			Batch{Engine: engine.GPU}) {
+			if err != nil || !slices.Equal(found.Hits, want[i].Hits) {
+				t.Fatalf("round %d, request %d: %+v, %v; want %v", round, i, found, err, want[i].Hits)
+			}
+			if found.Stats.GPU.Fallback != "" && requests[i].Within != nil {
+				left++
+			}
+			i++
+		}
+		if round == 1 && left > 0 {
+			t.Errorf("%d of %d requests were left to the cores", left, i)
+		}
+	}
+	for i := range 30 {
+		r := requests[11*i]
+		r.Parallel = &Parallel{Engine: engine.GPU}
+		found, err := s.Search(t.Context(), r)
+		if err != nil || !slices.Equal(found.Hits, want[11*i].Hits) {
+			t.Fatalf("alone, request %d: %+v, %v; want %v", 11*i, found, err, want[11*i].Hits)
+		}
 	}
 }
