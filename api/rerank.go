@@ -10,9 +10,6 @@ import (
 	"github.com/collocate/collocate/search"
 )
 
-// maxRerank is the most documents that are ranked again for a question.
-const maxRerank = 1000
-
 // ErrReranker is wrapped by errors of a reranker that gives no scores.
 var ErrReranker = errors.New("the reranker gives no scores")
 

@@ -46,7 +46,7 @@ func anEncoder(t *testing.T) (*encoder.Encoder, *int) {
 // Queries are encoded by the server that gets them, one index or a root, and then answered like
 // those that bring the vector.
 func TestQueriesAreEncoded(t *testing.T) {
-	c := newClusterOf(t, withVectors(t), 3, 1, RootOptions{})
+	c := newClusterOf(t, withVectors(t, "v:vector:4:optional"), 3, 1, RootOptions{})
 	e, asked := anEncoder(t)
 	for _, v := range []*Server{c.root, c.whole} {
 		v.o.Encoder = e

@@ -115,7 +115,8 @@ func statusOf(err error) int {
 	case errors.Is(err, search.ErrRequest), errors.Is(err, index.ErrShard), errors.Is(err, points.ErrTooWide), errors.As(err, new(*api.Error)):
 		return http.StatusBadRequest
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoShards),
-		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), errors.Is(err, api.ErrEncoder), errors.Is(err, api.ErrReranker), isFault(err),
+		errors.Is(err, errNoAnswer), errors.Is(err, errMayHaveIt), errors.Is(err, api.ErrEncoder),
+		errors.Is(err, api.ErrReranker), isFault(err),
 		isA[*segments.RemoteError](err), isA[*partialError](err):
 		return http.StatusServiceUnavailable
 	}

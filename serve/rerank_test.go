@@ -12,7 +12,7 @@ import (
 // A server with a reranker has it score the best documents again, alone and in a batch; a root and
 // a server without one refuse, and a reranker that fails is an error of its own.
 func TestDocumentsAreRankedAgain(t *testing.T) {
-	c := newClusterOf(t, withVectors(t), 2, 1, RootOptions{})
+	c := newClusterOf(t, withVectors(t, "v:vector:4:optional"), 2, 1, RootOptions{})
 	var asked []string
 	r, err := encoder.NewReranker("mine", func(ctx context.Context, query string, texts []string) ([]float32, error) {
 		if strings.Contains(query, "broken") {

@@ -14,10 +14,11 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// withVectors returns an index of documents with words and vectors, which some lack.
-func withVectors(t testing.TB) *search.Searcher {
+// withVectors returns an index of documents with words and vectors, which some lack. In a field that
+// is declared many there are up to three.
+func withVectors(t testing.TB, field string) *search.Searcher {
 	t.Helper()
-	schema, err := fields.ParseList([]string{"body:text", "place:keyword", "v:vector:4:optional"})
+	schema, err := fields.ParseList([]string{"body:text", "place:keyword", field})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,12 +41,16 @@ func withVectors(t testing.TB) *search.Searcher {
 		}
 		d := text.Document{ID: fmt.Sprint("d", i), Fields: []fields.Values{{[]byte(body[1:])},
 			{[]byte([]string{"here", "there"}[rng.IntN(2)])}, nil}}
-		if rng.IntN(5) > 0 {
+		vectors := min(1, rng.IntN(5))
+		if schema.Fields[2].Many {
+			vectors = rng.IntN(4)
+		}
+		for range vectors {
 			v := make([]float32, 4)
 			for k := range v {
 				v[k] = float32(rng.NormFloat64())
 			}
-			d.Fields[2] = fields.Values{fields.VectorValue(v)}
+			d.Fields[2] = append(d.Fields[2], fields.VectorValue(v))
 		}
 		if err := w.Add(d); err != nil {
 			t.Fatal(err)
@@ -66,7 +71,11 @@ func withVectors(t testing.TB) *search.Searcher {
 // filters, facets, counts and pages. What needs all shards at once is refused.
 func TestVectorsOverShards(t *testing.T) {
 	for _, first := range []int{1, -1} {
-		c := newClusterOf(t, withVectors(t), 3, 1, RootOptions{First: first})
+		many := newClusterOf(t, withVectors(t, "v:vector:4:optional:many"), 3, 1, RootOptions{First: first})
+		for _, q := range []string{"", "&q=moon+dust&explain=1", "&k=400&count=1", "&filter=place:here&from=5"} {
+			many.same(t, "/v1/search?vector=1,-0.5,0.25,2"+q)
+		}
+		c := newClusterOf(t, withVectors(t, "v:vector:4:optional"), 3, 1, RootOptions{First: first})
 		for _, q := range []string{"", "&q=moon+dust", "&q=%2Bmoon+-sun", "&q=moon&vector_weight=0.1&word_weight=3"} {
 			for _, more := range []string{"", "&filter=place:here&facet=place&count=1", "&k=3&from=5", "&k=400&count=1"} {
 				c.same(t, "/v1/search?vector=1,-0.5,0.25,2"+q+more)
