@@ -34,7 +34,7 @@ const (
 	rootSeconds, rootPartSeconds = 300e-6, 35e-6
 	ownBytes                     = 130e6
 
-	// What a client waits besides, on machines without other work.
+	// What a client waits besides, on machines without other work: estimates for a network.
 	httpLatency, rootLatency = .2e-3, .3e-3
 
 	// Requests to the store: those that write a segment and the first generation, that read
