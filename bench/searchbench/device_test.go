@@ -77,7 +77,7 @@ func TestDifferentResultsAreAnError(t *testing.T) {
 	err := Device(t.Context(), onGPU, other, []string{"nothing", "a b"}, o,
 		func(DeviceRow) error { return errors.New("reported") })
 	if err == nil || !strings.Contains(err.Error(),
-		`mode or, k 1: query 2, "a b": the result of the GPU's SearchBatch is not that of the cores' SearchBatch`) {
+		`mode or, k 1, within 0%: query 2, "a b": the result of the GPU's SearchBatch is not that of the cores' SearchBatch`) {
 		t.Errorf("different results: got %v, want an error that names the query", err)
 	}
 	if err := Device(t.Context(), other, onGPU, []string{"a"}, o, nil); err == nil ||
