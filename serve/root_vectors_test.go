@@ -14,8 +14,8 @@ import (
 	"github.com/collocate/collocate/text"
 )
 
-// withVectors returns an index of documents with words and vectors, which some lack. In a field that
-// is declared many there are up to three.
+// withVectors returns an index of documents with words and vectors, which some lack. In a field
+// that is declared many there are up to three.
 func withVectors(t testing.TB, field string) *search.Searcher {
 	t.Helper()
 	schema, err := fields.ParseList([]string{"body:text", "place:keyword", field})
