@@ -73,7 +73,7 @@ class Explanation:
 
     documents is the number of documents of the index, mean_length their mean length in words. With
     BM25 the words have their idf, so that a score can be recomputed. tree has instead of words the
-    parts of a query with operators.
+    parts of a query with operators, and vector the part of a vector.
     """
 
     model: str
@@ -83,6 +83,7 @@ class Explanation:
     documents: int | None = None
     mean_length: float | None = None
     tree: dict[str, Any] | None = None
+    vector: dict[str, Any] | None = None
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with a row for each word."""
